@@ -101,3 +101,16 @@ def test_a_training_step_in_pieces_has_the_bits_of_the_whole(monkeypatch: pytest
             monkeypatch.setattr(threads, name, 70)
         pieces = threads.in_pieces(adam_step, *given[:3], 0.1, 0.9, 0.999, 1e-8, given[3], False)
     assert [a.tobytes() for a in pieces] == [a.tobytes() for a in whole]
+
+
+@pytest.mark.parametrize("segments", [40, 900, 5000])  # many rows each, few, one or none
+def test_sums_of_long_rows_by_segment_are_those_of_one_after_the_other(segments: int) -> None:
+    rows = np.random.default_rng(4).standard_normal((2000, 33)).astype(np.float32)
+    ids = np.random.default_rng(5).integers(-1, segments, 2000)
+    expected = np.zeros((segments, 33), np.float64)
+    np.add.at(expected, ids[ids >= 0], rows[ids >= 0].astype(np.float64))
+    found = OPS["UnsortedSegmentSum"].kernel(rows, ids, np.int64(segments))
+    assert found.dtype == np.float32
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5)
+    products = OPS["UnsortedSegmentProd"].kernel(rows, ids, np.int64(segments))
+    assert (products[np.setdiff1d(np.arange(segments), ids)] == 1).all()

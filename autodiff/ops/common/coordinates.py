@@ -8,6 +8,9 @@ from ...core.infer import rank_of
 from ...core.op import blocked
 from ...core.shapes import show
 
+_LONG = 8  # elements of a term from which on they are brought together in rounds, each of one term a place
+_ROUNDS = 32  # the most of them
+_UNEVEN = 8  # times the mean, that the most terms of a place may be
 INDICES = blocked("indices are integers")
 SHAPE = blocked("a shape is made of integers")
 
@@ -46,14 +49,25 @@ def order_of(indices):
     return np.lexsort(indices.T[::-1]) if indices.shape[1] else np.arange(len(indices))
 
 
-def reduced(ufunc, terms, places, count):
-    """Terms of one place brought together by a ufunc; zero where there are none. terms: [n, ...] -> [count, ...]."""
-    out = np.zeros((count, *terms.shape[1:]), terms.dtype)
+def reduced(ufunc, terms, places, count, start=0):
+    """Terms of one place brought together by a ufunc; `start` where there are none. terms: [n, ...] -> [count, ...]."""
+    out = np.full((count, *terms.shape[1:]), start, terms.dtype)
     if not len(places):
         return out
     if (places[1:] < places[:-1]).any():
         order = np.argsort(places, kind="stable")
         terms, places = terms[order], places[order]
     starts = np.flatnonzero(np.concatenate(([True], places[1:] != places[:-1])))
-    out[places[starts]] = ufunc.reduceat(terms, starts, axis=0, dtype=terms.dtype)
+    lengths = np.diff(starts, append=len(places))
+    by_length = np.argsort(-lengths, kind="stable")
+    longest = int(lengths[by_length[0]])
+    if terms[0].size < _LONG or longest > _ROUNDS or longest * len(starts) > _UNEVEN * len(places):
+        out[places[starts]] = ufunc.reduceat(terms, starts, axis=0, dtype=terms.dtype)
+        return out
+    starts, lengths = starts[by_length], lengths[by_length]
+    found = terms[starts]
+    for i in range(1, longest):  # what is the i-th of its place
+        more = np.searchsorted(-lengths, -i)
+        found[:more] = ufunc(found[:more], terms[starts[:more] + i])
+    out[places[starts]] = found
     return out

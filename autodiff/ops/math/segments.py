@@ -10,9 +10,11 @@ from ...core.infer import rank_of
 from ...core.op import Index, Int32, Number, Spec, blocked, build
 from ...core.shapes import compatible, show
 from ..common.batch_axis import all_batched
+from ..common.coordinates import reduced
 from ..common.refusals import first_outside
 
 _IDS = "segment numbers are integers"
+_SMALL = 1 << 14  # elements that are added up one by one
 
 
 # ---- kernels ----------------------------------------------------------------------------
@@ -71,20 +73,13 @@ def _reduced(ufunc, data, segment_ids, count, start):
         rows, ids = rows[ids >= 0], ids[ids >= 0]
     if ids.size and ids.max() >= count:
         raise ArgumentError(first_outside(segment_ids, count, "segment_ids", "out of range", lowest=None))
-    if ufunc is np.add and data.dtype in (np.float32, np.float64) and count <= 4 * ids.size:
+    if ufunc is np.add and data.dtype in (np.float32, np.float64) and count <= 4 * ids.size and rows.size <= _SMALL:
         return _summed(rows, ids, count)
-    result = np.full((count, *rows.shape[1:]), start, data.dtype)
-    if ids.size:
-        order = None if (np.diff(ids) >= 0).all() else np.argsort(ids, kind="stable")
-        if order is not None:
-            rows, ids = rows[order], ids[order]
-        starts = np.flatnonzero(np.concatenate(([True], ids[1:] != ids[:-1])))
-        result[ids[starts]] = ufunc.reduceat(rows, starts, axis=0, dtype=data.dtype)
-    return result
+    return reduced(ufunc, rows, ids, count, start)
 
 
 def _summed(rows, ids, count):
-    """Sums by np.bincount: no sorting, but its float64 counters are worth their room only for few segments."""
+    """Sums by np.bincount: no sorting, but slower than rows as a whole if they are many."""
     width = int(np.prod(rows.shape[1:], dtype=np.int64))
     places = ids if width == 1 else (ids[:, None].astype(np.intp) * width + np.arange(width)).reshape(-1)
     sums = np.bincount(places, rows.reshape(-1), count * width)
