@@ -5,12 +5,15 @@ import itertools
 import numpy as np
 import pytest
 
+import autodiff as tf
 from autodiff.core.op import OPS
 from autodiff.ops.arrays import partition
 from autodiff.ops.common import threads
 from autodiff.ops.math.comparison import choose
 from autodiff.ops.math.reductions import summed
+from autodiff.ops.state import optimizer_steps
 from autodiff.ops.state.optimizer_steps import adam_step
+from autodiff.runtime.plan.state import Run
 
 SIZE = 3 * 5000
 SPECIAL = [0.0, -0.0, np.inf, -np.inf, np.nan, 1e-45, -1e-45]
@@ -101,6 +104,32 @@ def test_a_training_step_in_pieces_has_the_bits_of_the_whole(monkeypatch: pytest
             monkeypatch.setattr(threads, name, 70)
         pieces = threads.in_pieces(adam_step, *given[:3], 0.1, 0.9, 0.999, 1e-8, given[3], False)
     assert [a.tobytes() for a in pieces] == [a.tobytes() for a in whole]
+
+
+def test_variables_are_stepped_in_place_where_nobody_holds_them_with_the_same_bits(monkeypatch: pytest.MonkeyPatch
+                                                                                   ) -> None:
+    def stepped(optimizer: tf.train.Optimizer) -> list[bytes]:
+        tf.reset_default_graph()
+        w = tf.Variable(np.sin(np.arange(3000, dtype=np.float32)).reshape(30, 100))
+        train = optimizer.minimize(tf.reduce_sum(tf.square(w)))
+        with tf.Session() as session:
+            session.run(tf.global_variables_initializer())
+            seen = [session.run([w, train])[0] for _ in range(3)]
+            kept = [value.tobytes() for value in seen]
+            session.run(train)
+            assert [value.tobytes() for value in seen] == kept
+            return [*kept, session.run(w).tobytes()]
+
+    owned: list[int] = []
+    own = Run.own
+    monkeypatch.setattr(Run, "own", lambda run, names: owned.append(len(own(run, names))) or own(run, names))
+    for make in (tf.train.AdamOptimizer, lambda: tf.train.MomentumOptimizer(0.1, 0.9),
+                 lambda: tf.train.GradientDescentOptimizer(0.1)):
+        monkeypatch.setattr(optimizer_steps, "IN_PLACE", 1 << 40)
+        expected = stepped(make())
+        monkeypatch.setattr(optimizer_steps, "IN_PLACE", 0)
+        assert stepped(make()) == expected
+    assert {3, 2, 1} <= {*owned}
 
 
 @pytest.mark.parametrize("segments", [40, 900, 5000])  # many rows each, few, one or none

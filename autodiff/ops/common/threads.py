@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 WORTH_IT = 1 << 24  # multiplications that take some 0.4 ms: a thread is there after 0.03
 PIECE = 1 << 17  # elements of arrays that are worth a thread
 LARGE = 1 << 21  # elements from which on one thread alone is faster in pieces too, which stay in the cache
+IN_CACHE = 1 << 15  # elements of each of some arrays that are worked on there, where all are
 LATE = 0.9  # of the time that one thread would take: from there on help is no help
 LONGEST_PAUSE = 256  # calls until help is tried again where it was none
 _NAMES = ("scipy_openblas_{}_num_threads64_", "openblas_{}_num_threads64_", "scipy_openblas_{}_num_threads",
@@ -189,21 +190,25 @@ def _take(work: Callable[[int], Any], left: Iterator[int], count: int) -> int:
     return done
 
 
-def in_pieces(step: Callable[..., Sequence[Any]], *given: Any) -> Sequence[Any]:
-    """What `step` gives, element by element, for arrays of one shape and single numbers; large ones piece by piece."""
+def in_pieces(step: Callable[..., Sequence[Any]], *given: Any, into: Sequence[np.ndarray] = ()) -> Sequence[Any]:
+    """What `step` gives, element by element, for arrays of one shape and single numbers; large ones piece by piece.
+
+    into: large arrays for what it gives; they may be the first ones given.
+    """
     first = given[0]
-    if type(first) is np.ndarray and first.size < 2 * PIECE:
+    if type(first) is np.ndarray and first.size < 2 * PIECE and not into:
         return step(*given)
     if not isinstance(first, np.ndarray) or not first.ndim:
         first = next((x for x in given if isinstance(x, np.ndarray) and x.ndim), None)
-    if first is None or first.size < (LARGE if limit() < 2 else 2 * PIECE):
+    if first is None or not into and first.size < (LARGE if limit() < 2 else 2 * PIECE):
         return step(*given)
     flat = [x.reshape(-1) if isinstance(x, np.ndarray) and x.shape == first.shape else x for x in given]
-    results: list[np.ndarray] = []
+    results = [*into]
     begun = threading.Lock()
+    size = min(PIECE, IN_CACHE) if into else PIECE
 
     def work(index: int) -> None:
-        part = slice(index * PIECE, (index + 1) * PIECE)
+        part = slice(index * size, (index + 1) * size)
         found = step(*[x[part] if isinstance(x, np.ndarray) and x.size == first.size else x for x in flat])
         with begun:
             if not results:
@@ -211,7 +216,7 @@ def in_pieces(step: Callable[..., Sequence[Any]], *given: Any) -> Sequence[Any]:
         for result, piece in zip(results, found):
             result.reshape(-1)[part] = piece
 
-    share(work, -(-first.size // PIECE))
+    share(work, -(-first.size // size))
     return results
 
 

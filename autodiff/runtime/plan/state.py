@@ -187,6 +187,10 @@ class Run:
             value.setflags(False)  # type: ignore[call-arg]
         return value
 
+    def own(self, names: Sequence[str]) -> list[np.ndarray]:
+        """The values of variables to write into, if nobody else holds any of them, else none; to be made read-only."""
+        return self.variables.all_own(names)
+
     def is_initialized(self, name: str) -> np.bool_:
         return np.bool_(name in self.variables)
 

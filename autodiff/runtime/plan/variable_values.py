@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import sys
 import weakref
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -113,6 +113,16 @@ class Variables(dict):
             kept.note(place)
         self[name].setflags(True)
         return self[name]
+
+    def all_own(self, names: Sequence[str]) -> list[np.ndarray]:
+        """The values of some variables as arrays to write into if nobody else holds any of them, else none."""
+        if len({*names}) < len(names) or any(
+                self._references(name) > _UNSHARED or not self[name].flags.owndata for name in names):
+            return []
+        values = [self[name] for name in names]
+        for value in values:
+            value.setflags(True)
+        return values
 
     def snapshot(self) -> Snapshot:
         """The present values; of variables whose rows are updated only the rows that will change are copied."""
