@@ -8,6 +8,9 @@ from typing import Any
 
 from ..core.traversal import users_of
 from ..debug.analysis.advice import advice_of
+from ..debug.analysis.mistakes.axes.added_columns import KIND as ADDED_UP
+from ..debug.analysis.mistakes.targets.left_open import NEVER_END
+from ..debug.analysis.scripts.columns import one_alone
 from ..debug.analysis.scripts.parsed import LOOSE
 from .new_lines import (
     At,
@@ -198,6 +201,7 @@ def _activated(at: At[Any]) -> Iterator[NewLines]:
 
 
 SHARED: Rules[Any] = {  # of all frameworks
-    "ends not used": lambda at: iter([product_times(at.file, at.line, at.finding.remedy.rpartition(" by ")[2])]),
+    NEVER_END: lambda at: iter([product_times(at.file, at.line, at.finding.written)] if at.finding.written else []),
+    ADDED_UP: lambda at: iter([{**one_alone(at.file, at.line, int(at.finding.written))}] if at.finding.written else []),
     "mean before square": lambda at: iter([squared_first(at.file, at.line)]),
     "copied to itself": lambda at: iter([kept_apart(at.file, at.line)]), "no activation": _activated}

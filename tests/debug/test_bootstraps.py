@@ -26,7 +26,7 @@ def told(tmp_path: Path, flags: dict[str, Flag], *, goal: str = "reward + .9 * f
     text = PROGRAM.format(goal=goal, extra=extra, fed=fed, reward=reward)
     shell = trained(text, tmp_path)
     advice_of(shell.dbg.model.graph).flags = flags
-    found = [(f.level, f.text, f.remedy) for f in shell.dbg.doctor().findings if f.kind == "ends not used"]
+    found = [(f.level, f.text, f.remedy) for f in shell.dbg.doctor().findings if f.kind == "targets never end"]
     shell.close()
     return found
 

@@ -138,6 +138,10 @@ CASES = [
     ("mixed derivatives", 2, (), "import torch|h = torch.autograd.grad(torch.sum(g), x, create_graph=True)[0]",
      "import torch|h = torch.stack([torch.autograd.grad(g[:, i].sum(), x, create_graph=True)[0][:, i] "
      "for i in range(40)], 1)"),
+    ("derivatives added up", 1, (), "h = torch.autograd.grad(f(g), x, torch.ones_like(g))[0]",
+     "h = torch.autograd.grad(f(g)[:, 40].sum(), x)[0]"),
+    ("derivatives added up", 1, (), "h = grad(g(x), x, grad_outputs=torch.ones(3), create_graph=True)[0]",
+     "h = grad(g(x)[:, 40], x, create_graph=True)[0]"),
     ("mixed derivatives", 1, (), "h, = torch.autograd.grad(g.sum(), x)", ""),
     ("added after backward", 4, (0, 0, 2), "l = f(x)|l.backward()|p = g(w)|l = l + p",
      "l = f(x)|p = g(w)|l = l + p|l.backward()"),
@@ -190,7 +194,7 @@ def test_lines_as_the_remedy_has_them(kind: str, line: int, lines: tuple[int, ..
             tf.nn.softmax(tf.transpose(tf.placeholder(tf.float32, [5, 3, last]), [2, 1, 0]), name=name)
     kind, _, op = kind.rpartition(" of ") if kind[-5:] != " time" and " of " in kind else (kind, "", "")
     remedy = "tf.transpose(x, [1, 0, 2])" if op == "states" else ""
-    finding = Finding(90, kind, op, "", "x:0", "over the 40 numbers", remedy, "", Place(file, line, "", ""))
+    finding = Finding(90, kind, op, "", "x:0", "", remedy, "", Place(file, line, "", ""), written="40")
     *sites, late = (Site(file, at, "") if at else None for at in [*lines, 0, 0, 0, 0, 0][:5])
     found = written(finding, Known(graph, *sites, late=late))
     assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)

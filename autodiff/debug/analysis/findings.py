@@ -218,11 +218,9 @@ class Path:
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, or may go wrong. severity: the larger, the worse; level says it in a word.
-
-    kind: in short. target: the tensor concerned, or "". ask: the command that says more. step: the first at which it
-    was seen, 0 for what the graph shows. confidence: "certain" of what is computed, "probable", or "possible".
-    """
+    """One thing that is wrong, or may go wrong. severity: the larger, the worse; level says it in a word. kind: in
+    short. target: the tensor concerned, or "". ask: the command that says more. step: the first, 0 for what the graph
+    shows. confidence: "certain", "probable", or "possible". written: what its remedy writes, or ""."""
 
     severity: int
     kind: str
@@ -235,6 +233,7 @@ class Finding:
     place: Place | None
     step: int = 0
     confidence: str = "probable"
+    written: str = ""
 
     @property
     def level(self) -> str:

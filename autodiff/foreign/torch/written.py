@@ -100,7 +100,7 @@ def _weighed(at: _At) -> Iterator[NewLines]:
     if "of a batch" in at.finding.text:
         yield from summed_too(_op(at))
     for call in [*_calls(at, "mean", "mse_loss", "l1_loss"), *_calls(at)][:1]:
-        yield replaced(at.file, call, re.findall(r"(?:counts|over the) (\d+)", at.finding.text)[-1] + " * {}")
+        yield replaced(at.file, call, f"{at.finding.written} * {{}}")
 
 
 def _one_shape(at: _At) -> Iterator[NewLines]:
@@ -337,7 +337,7 @@ _RULES: Rules[Known] = {
     "sum beside a mean": lambda at: summed_too(at.known.graph.operations.get(at.finding.target.partition(":")[0])),
     "weight decay": lambda at: (replaced(at.file, word.value, "1e-4") for call in _calls(at) for word in call.keywords
                                 if word.arg == "weight_decay"),
-    **remedies.RULES, "mixed derivatives": lambda at: iter([{**apart(at.file, at.line, at.finding.text)}]),
+    **remedies.RULES, "mixed derivatives": lambda at: iter([{**apart(at.file, at.line, at.finding.written)}]),
     "mask the wrong way round": _turned_mask, "dropout in evaluation": _worded(
         "dropout", "training", "self.training"), "sample cut": lambda at: iter([redrawn(at.file, at.line)]),
     "single deviation": lambda at: iter([given_too(at.file, at.line, ("std", "var"), "unbiased=False", unless=(

@@ -207,8 +207,8 @@ def instead(op: Operation, template: str, *parts: Part) -> Rewrite:
     return Rewrite(op, None, "{tf}." + template, parts)
 
 
-def constant(value: float, like: Tensor) -> Tensor:
-    """A number in another tensor's type."""
+def constant(value: Any, like: Tensor) -> Tensor:
+    """A number, or an array, in another tensor's type."""
     dtype = like.dtype.base_dtype
     return build.Const(value=np.asarray(value, dtype.as_numpy_dtype), dtype=dtype)
 

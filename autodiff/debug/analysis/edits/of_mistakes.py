@@ -15,6 +15,7 @@ from ...facts.roles import place_of
 from ..attenuation import SATURATING
 from ..cut_remedies import error_of_stopped
 from ..findings import Finding, Origin
+from ..mistakes.axes.added_columns import KIND as ADDED_UP
 from ..mistakes.case import Case
 from ..mistakes.comparisons import masks_beside, reduction_of
 from ..mistakes.heads import heads, through, unbroadcast
@@ -128,8 +129,7 @@ def _summed(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """A mean times the size of an example, or of a batch, that it is over."""
     if known := case.series(op.inputs[0]):
         is_of_all, text = "of a batch" in finding.text, getattr(place_of(op), "text", "")
-        told = finding.remedy.split()[1]  # of a divergence that is a mean too it is less
-        size = int(told) if told.isdigit() else known[0].size // len(known[0]) ** (not is_of_all)
+        size = known[0].size if is_of_all else int(finding.written)
         mended = changed(op.outputs[0], f"{size} times the mean", lambda x: build.Mul(x, constant(float(size), x)),
                          f"{size} * {{0}}" * (not is_of_all))
         if ".compile(" in text and not {*"[{"} & {*text}:  # of the one output of a model of Keras
@@ -329,7 +329,7 @@ _WAYS: dict[str, Way] = {
     "penalty subtracted": _made_to("the penalty added", build.Neg, "-{0}"),
     "error not squared": _made_to("the square of the error", build.Square, "tf.square({0})"),
     "mean before square": of_heads.mean_of_squares, "summed before the loss": of_each.each_scored,
-    "dropout of the logits": _not_dropped, "wrong sign": _other_sign,
+    "dropout of the logits": _not_dropped, "wrong sign": _other_sign, ADDED_UP: of_each.one_column,
     "dropout drops too much": _kept, "no gradient": _of_what_is_stopped, "no activation": _activated,
     "softmax in a hidden layer": _instead("tf.nn.relu in its place", build.Relu, "{tf}.nn.relu"),
     "two activations": _left_away, "zero gradient": of_training.unbounded, "vanishing gradient": _all_relu,

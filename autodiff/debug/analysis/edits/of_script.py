@@ -13,13 +13,15 @@ from ...facts.records import NewLines
 from ...facts.roles import place_of
 from ..advice import advice_of
 from ..findings import Finding
+from ..mistakes.axes.added_columns import KIND as ADDED_UP
 from ..mistakes.axes.second_derivatives import MIXED, STRAIGHT, STRAIGHT_KIND
 from ..mistakes.case import Case, update_op
 from ..mistakes.last_layer import squashed_before
 from ..mistakes.stepping import Update
+from ..mistakes.targets.left_open import NEVER_END
 from ..mistakes.trainers import by_loss, judges
 from ..scripts.changes import rows_of
-from ..scripts.columns import apart
+from ..scripts.columns import apart, one_alone
 from ..scripts.open_ends import open_end
 from ..scripts.source_tree import Source
 from ..scripts.states import state_instead
@@ -49,12 +51,14 @@ def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
         return state.lines
     if op is not None and finding.kind == "no gradient" and (lines := past_cut(case.y, op, finding.remedy)):
         return lines
-    if finding.kind == "targets never end" and finding.place is not None and (end := open_end(finding.place.file)):
+    if finding.kind == NEVER_END and finding.place is not None and (end := open_end(finding.place.file)):
         return end.lines
     if op is not None and finding.kind == "last position of padding":
         return _final_state(op)
+    if finding.kind == ADDED_UP and finding.place is not None and finding.written:
+        return one_alone(finding.place.file, finding.place.line, int(finding.written))
     if finding.kind == MIXED and finding.place is not None:
-        return apart(finding.place.file, finding.place.line, finding.text)
+        return apart(finding.place.file, finding.place.line, finding.written)
     line = _line(finding, op, case) if op is not None and case.steps else None
     written = line if isinstance(line, list) else [line] if line is not None else []
     site = written[0].op.site if written else None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from ...facts.steps import When
 from ..advice import advice_of
 from ..findings import ERROR, WARNING, Finding
+from .axes.added_columns import added_columns
 from .axes.against_many import against_many
 from .axes.mixed import mixed_examples
 from .axes.norms import norms_of_parts
@@ -100,7 +101,8 @@ def _turned(case: Case) -> list[Finding]:
 RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, mixed_examples, against_many, reduced_early, comparison_mistakes,
          misuses, mode_mistakes, averages_behind, start_mistakes, trainer_mistakes, copy_mistakes, adversary_mistakes,
          optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes, left_alone_mistakes, leak_mistakes,
-         missing_mistakes, pair_mistakes, formula_mistakes, habit_mistakes, second_derivatives, norms_of_parts)
+         missing_mistakes, pair_mistakes, formula_mistakes, habit_mistakes, second_derivatives, added_columns,
+         norms_of_parts)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

@@ -317,10 +317,10 @@ def gradients_of(case: Case) -> dict[Tensor, Tensor]:
 
 
 def finding(severity: int, kind: str, at: Operation, text: str, remedy: str, *, target: str = "", ask: str = "",
-            step: int = 0, confidence: str = "probable") -> Finding:
+            step: int = 0, confidence: str = "probable", written: object = "") -> Finding:
     """A Finding about an op and its line."""
     return Finding(severity, kind, at.name, at.type, target, text, remedy, ask or f"info op {at.name}", place_of(at),
-                   step, confidence)
+                   step, confidence, str(written))
 
 
 def held(tensor: Tensor) -> Operation:

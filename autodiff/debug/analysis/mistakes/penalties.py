@@ -132,7 +132,8 @@ def _divergence_too_heavy(case: Case) -> list[Finding]:
                             f"example{examples}, {op.name}{at_line(place_of(op))}, a divergence beside it, {what}, "
                             f"which counts {count} times as much: it is {abs(known[-1]):.2g} by step "
                             f"{case.looked[-1].step}, so the code says nothing of the example", "sum both" if examples
-                            else f"take {count} times the mean, or less of the other", confidence="certain")]
+                            else f"take {count} times the mean, or less of the other", confidence="certain",
+                            written=count)]
     return []
 
 

@@ -1,17 +1,20 @@
-"""What mends a number that is of all examples together: the loss, or the answer, of each of them."""
+"""What mends a number that is of all examples together: the loss, or the answer, of each; or of all columns."""
 from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import partial
 
+import numpy as np
+
 from .....core.graph import Operation, Tensor
 from .....core.op import build
 from .....core.traversal import ancestors, descendants, in_order
 from ...findings import Finding
+from ...mistakes.axes.added_columns import all_added
 from ...mistakes.axes.against_many import Against, all_against, axes_told
 from ...mistakes.axes.reduced_early import Early, axis_of_numbers, early_in
 from ...mistakes.case import Case
-from ..in_graph import Edit, Now, around, copied
+from ..in_graph import Edit, Now, around, constant, copied
 from ..in_source import Argument, Rewrite
 from ..of_heads import along, build_axes
 from ..of_training import Attempt, edit, otherwise
@@ -41,6 +44,17 @@ def _of_each(early: Early, now: Now) -> Tensor:
         made.update(zip(op.outputs, copied(op, tuple(made.get(t, t) for t in op.inputs)).outputs))
     losses = made[early.end.outputs[0]]
     return build.Mean(losses, build_axes(*range(len(losses.dims or ())))())
+
+
+def one_column(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The derivative of one column alone, that of the answer beside it."""
+    for seed in [each.seed for each in all_added(case) if each.seed.name == finding.target and finding.written][:1]:
+        alone = (np.arange(case.series(seed)[-1].shape[-1]) == int(finding.written)).astype(float)
+        yield otherwise(seed.op, f"that of column {finding.written}", partial(_weighed, seed, alone))
+
+
+def _weighed(tensor: Tensor, by: np.ndarray, now: Now) -> Tensor:
+    return build.Mul(tensor, constant(by, tensor))
 
 
 def _apart(each: Against, now: Now) -> Tensor:

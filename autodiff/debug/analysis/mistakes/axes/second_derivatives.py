@@ -106,4 +106,5 @@ def mixed(own: np.ndarray, others: np.ndarray, place: Place | None, when: str) -
     return Finding(76, MIXED, "", "", "", f"what is differentiated again is a gradient of {own.shape[-1]} columns, all "
                    f"at once, and they are added up: to the second derivative by each column, {meant:.3g} on average "
                    f"{when}, come those by it and another, {added:.3g}", "differentiate each column alone, and take "
-                   "that column: tf.gradients(g[:, i], x)[0][:, i]", "doctor", place, confidence="certain")
+                   "that column: tf.gradients(g[:, i], x)[0][:, i]", "doctor", place, confidence="certain",
+                   written=str(own.shape[-1]))

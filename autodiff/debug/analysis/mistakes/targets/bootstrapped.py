@@ -14,6 +14,7 @@ from ...findings import Finding
 from ...scripts.open_ends import open_end
 from ..case import Case, Run, fed_behind, finding
 from ..heads import SAME, heads, unbroadcast
+from .left_open import NEVER_END
 
 _NEAR = 4  # runs before a step, that may have given what its targets are made of
 _ROWS, _LATEST = 60, 60  # examples that show how targets are made; training runs that are looked at
@@ -90,7 +91,7 @@ def endless_targets(case: Case) -> list[Finding]:
                   if is_beyond else "")
         unread = (f"; {end.name}{at_line(place_on(file, end.unread))} is taken of what is remembered, as the others "
                   "are, and nothing reads it") if end is not None else ""
-        told = finding(78 if is_beyond else 45, "targets never end", head.op, f"in all {found.rows} examples looked at "
+        told = finding(78 if is_beyond else 45, NEVER_END, head.op, f"in all {found.rows} examples looked at "
                        f"the target {fed.name} is the reward + {found.discount:.3g} * the best of what follows, of "
                        f"rewards {', '.join(f'{r:.3g}' for r in found.rewards)}: in none it is the reward alone, as "
                        f"after the last action of an episode{beyond}{unread}", "nothing follows the end of an episode: "

@@ -21,7 +21,7 @@ _SUMS = ("Add", "AddV2")
 _PAST = 1.05  # times the largest sum of rewards, above which what is said of a state is too much
 _GROWN = 2.0  # times the first loss
 _OFTEN = 0.5  # share of rows that end, above which a flag is none of ends
-KIND = "ends not used"
+NEVER_END = "targets never end"
 
 
 class Bootstrap(NamedTuple):
@@ -85,13 +85,12 @@ def ends_left_out(case: Case) -> Iterator[Finding]:
             return  # what is not wanted on purpose, as where an episode ends by the clock alone
         grown = case.first_loss > 0 and case.last_loss > _GROWN * case.first_loss
         went = f"; the loss went from {case.first_loss:.4g} to {case.last_loss:.4g}" if grown else ""
-        where = at_line(place_of(each.product))
-        yield finding(86 if is_past else 58, KIND, each.product, f"the target is a reward and {each.discount:.4g} "
+        where, kept = at_line(place_of(each.product)), flag.kept or f"1 - {text}"
+        yield finding(86 if is_past else 58, NEVER_END, each.product, f"the target is a reward and {each.discount:.4g} "
                       f"times what the network says of the next state{where}, also after the last: {text} is 1 "
                       f"in {flag.ones} of {flag.rows} rows, and nothing uses it, so that what never comes counts as "
-                      f"well{told}{went}", "nothing follows an end: multiply what follows by "
-                      f"{flag.kept or f'1 - {text}'}", target=each.made.outputs[0].name,
-                      confidence="certain" if is_past else "probable")
+                      f"well{told}{went}", f"nothing follows an end: multiply what follows by {kept}",
+                      target=each.made.outputs[0].name, confidence="certain" if is_past else "probable", written=kept)
         return
 
 
