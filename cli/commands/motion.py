@@ -227,6 +227,8 @@ def goto(shell: Shell, op: OpName, step: Count | None) -> Result:
     if op not in ("step", "run"):
         if step is not None:
             raise UsageError(f"expected `goto OP`, `goto step N` or `goto run N`, found {op!r} {step}", "goto step 12")
+        if op.isdigit():
+            raise UsageError(f"{op} of what? expected `goto OP`, `goto step N` or `goto run N`", f"goto step {op}")
         return Group(advance.between_ops(shell, dbg.stepper.goto(op)))
     if step is None:
         raise UsageError(f"goto {op} needs the number of the {op}", f"goto {op} 12")

@@ -219,3 +219,9 @@ def test_a_command_of_very_many_runs_keeps_few_of_their_records() -> None:
     for run in range(20 * KEPT):
         add_records(kept, [run])
     assert len(kept) <= 2 * KEPT and kept[0] == 0 and kept[-KEPT:] == list(range(19 * KEPT, 20 * KEPT))
+
+
+def test_a_bare_number_to_go_to_is_asked_for_its_kind(shell: Shell) -> None:
+    execute("next 3", shell)
+    assert error_in(execute("goto 2", shell)).hint == "goto step 2"  # type: ignore[union-attr]
+    assert "step 2" in plain(execute("goto step 2", shell))
