@@ -4,7 +4,7 @@ from __future__ import annotations
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import ancestors, descendants, past
+from ....core.traversal import ancestors, descendants, past, reached
 from ...facts.roles import PLACEHOLDERS, at_line, place_of
 from ..findings import Finding
 from .case import Case, fed_behind, finding, gradients_of, rate_of, update_op, values_behind
@@ -30,8 +30,10 @@ _UNSCALED = 10.0  # mean size of inputs that makes curvatures large
 
 
 def pace_mistakes(case: Case) -> list[Finding]:
-    """Findings about how the loss goes from step to step."""
-    if not case.steps:
+    """Findings about how the loss goes from step to step; none where no variable has a slope in it, as in a count."""
+    smooth = reached([case.y.op], lambda op: [t.op for t in op.inputs if not (
+        t.dtype.is_integer or t.dtype.is_bool)])
+    if not case.steps or smooth.isdisjoint(v.op for v in case.variables):
         return []
     return _uphill(case) or [*_diverges(case), *_too_high(case), *too_low(case), *decayed(case), *_bottomless(case),
                              *too_few(case)]
