@@ -73,12 +73,14 @@ class LambdaCallback(Callback):
 class _Monitor(Callback):
     """Watches one number of an epoch. mode: 'min', 'max', or 'auto': the greatest of what is called an accuracy.
 
-    seen: what the number was, epoch by epoch. frames: where this was made.
+    seen: what the number was, epoch by epoch. there: the names that there are, where it is none of them. is_max:
+    whether more is better. frames: where this was made.
     """
 
     def __init__(self, monitor: str = "val_loss", mode: str = "auto", min_delta: float = 0) -> None:
         self.monitor, self.mode, self.seen, self.frames = monitor, mode, list[float](), capture()
-        self._sign = -1 if mode == "max" or mode == "auto" and "acc" in monitor else 1
+        self.is_max, self.there = mode == "max" or mode == "auto" and "acc" in monitor, tuple[str, ...]()
+        self._sign = -1 if self.is_max else 1
         self._delta, self.baseline, self.wait = abs(min_delta), None, 0  # type: float, float | None, int
         _Monitor.on_train_begin(self)
 
@@ -94,6 +96,7 @@ class _Monitor(Callback):
         """Whether this is the best so far; None if there is no such number."""
         value = (logs or {}).get(self.monitor)
         if value is None:
+            self.there = tuple(logs or ())
             logging.warning("Conditioned on metric `%s` which is not available. Available metrics are: %s",
                             self.monitor, ",".join(logs or ()))
             return None

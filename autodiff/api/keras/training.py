@@ -24,6 +24,7 @@ from . import backend, losses, metrics, optimizers
 from .batches import Batch, batch_of, batches_of, endless_source, in_order, is_sequence, line_of, size_of
 from .callbacks import History
 from .calls import inside
+from .fits import Fit, parted
 from .kinds.elementwise import mean_of_steps
 from .optimizer_base import step_of
 from .wanted_metrics import Weighted, chosen_metrics, metric_of
@@ -215,15 +216,12 @@ class Trained:
         """
         self._told()
         epochs, (x, y), batch_size = options.get("nb_epoch", epochs), in_order(self, x, y), size_of(self, batch_size)
-        if isinstance(validation_data, (tuple, list)):
-            held: Any = list(validation_data)
-        else:
-            held = None if validation_data is None else [validation_data]
+        held: Any = list(validation_data) if isinstance(validation_data, (tuple, list)) else [validation_data]
+        held, last = None if validation_data is None else held, tuple[Any, ...]()
         if validation_split and held is None:
-            arrays = batch_of(x, y, sample_weight)
-            at = int(len(arrays[0][0]) * (1.0 - validation_split))
-            held = [_only([each[at:] for each in part]) for part in arrays]
-            x, y, sample_weight = ([each[:at] for each in part] or None for part in arrays)
+            (x, y, sample_weight), last = parted(batch_of(x, y, sample_weight), validation_split)
+            held, y, sample_weight = [*map(_only, last)], y or None, sample_weight or None
+        self.fitted = Fit(x, y, last, batch_size, shuffle, capture())
         history = self.history = History()
         watchers = [*(callbacks if isinstance(callbacks, list) else [] if callbacks is None else [callbacks]), history]
         for each in watchers:
@@ -273,6 +271,7 @@ class Trained:
 
     def reset_states(self) -> None:
         """Let layers that keep states begin anew."""
+        self.begun_anew = vars(self).get("begun_anew", 0) + 1
         for layer in _stateful(self):
             layer.reset_states()
 

@@ -28,6 +28,7 @@ from .pace import endless_falls, negated_losses, pace_mistakes
 from .pairs import pair_mistakes
 from .penalties import cut_off, penalty_mistakes
 from .reach import HAZARDS, near_misses, near_poles
+from .rows.fitted import fitted_mistakes
 from .signs import wrong_sign
 from .slow import averages_behind
 from .start import copy_mistakes, start_mistakes
@@ -102,7 +103,7 @@ RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, mixed_examples, against_man
          misuses, mode_mistakes, averages_behind, start_mistakes, trainer_mistakes, copy_mistakes, adversary_mistakes,
          optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes, left_alone_mistakes, leak_mistakes,
          missing_mistakes, pair_mistakes, formula_mistakes, habit_mistakes, second_derivatives, added_columns,
-         norms_of_parts)
+         norms_of_parts, fitted_mistakes)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 import inspect
 import re
 from dataclasses import replace
+from difflib import get_close_matches
 from typing import Any
 
 from ....core.graph import Tensor
@@ -17,30 +18,43 @@ _RATES = re.compile("(?i)acc|auc|precision|recall|f1|r2|iou|dice")  # numbers th
 _ERRORS = re.compile("(?i)loss|err|mse|mae|mape|msle|perplex")  # and the smaller
 _OFTEN = 2  # times that a model is compiled again at one line, which no change of its layers explains
 _TABLE = 2  # axes, at least, of what an output depends on as on no offset
-TURNED, ANEW = "better taken for worse", "compiled anew"
+TURNED, ANEW, UNSEEN = "better taken for worse", "compiled anew", "watched in vain"
 FREED = "made trainable, and is not trained"
 
 
 def habit_mistakes(case: Case) -> list[Finding]:
     """Findings about callbacks and calls of compile."""
     models = [*case.graph.extras.get("compiled", {}).values()] if case.steps else []
-    return [found for model in models for found in (*_turned(model, case), *_compiled_anew(model, case))][:1] + (
-        _since_compile(case))
+    return [found for model in models for found in (
+        *_turned(model, case), *_unseen(model, case), *_compiled_anew(model, case))] + _since_compile(case)
 
 
 def _turned(model: Any, case: Case) -> list[Finding]:
     """A callback that takes a larger loss, or a smaller accuracy, for better."""
     for each in getattr(model, "watchers", ()):
         up, down = (bool(rule.search(each.monitor)) for rule in (_RATES, _ERRORS))
-        if up == down or each.mode not in ("min", "max") or (each.mode == "max") == up or not each.seen:
+        if up == down or each.is_max == up or not each.seen:
             continue
-        name, other = type(each).__name__, "min" if each.mode == "max" else "max"
+        name, other, left = type(each).__name__, "min" if each.is_max else "max", each.mode not in ("min", "max")
+        how = "without a mode, so that less is better of all but accuracies" * left or f"with mode={each.mode!r}"
         stops = getattr(each, "stopped_epoch", 0)
         ended = f", and ended the training after epoch {stops + 1}" if stops else ""
-        said = finding(63, TURNED, update_op(case), f"{name} watches {each.monitor!r} with mode={each.mode!r}: it "
+        said = finding(63, TURNED, update_op(case), f"{name} watches {each.monitor!r} {how}: it "
                        f"takes a {'smaller' if up else 'larger'} one for better{ended}; it was {each.seen[0]:.4g} in "
-                       f"the first epoch, {each.seen[-1]:.4g} in the last", f"mode={other!r}, or leave mode out",
-                       confidence="certain")
+                       f"the first epoch, {each.seen[-1]:.4g} in the last", f"mode={other!r}" + (
+                           ", or leave mode out" * (not left)), confidence="certain", written=other)
+        return [_at(said, each.frames)]
+    return []
+
+
+def _unseen(model: Any, case: Case) -> list[Finding]:
+    """A callback that watches a number which there is none of, and so does nothing."""
+    for each in [each for each in getattr(model, "watchers", ()) if each.there and not each.seen]:
+        near = get_close_matches(each.monitor, each.there, 1, 0.5) or ["loss"]
+        said = finding(52, UNSEEN, update_op(case), f"{type(each).__name__} watches {each.monitor!r}, but the numbers "
+                       f"of an epoch are {', '.join(each.there)}: it never finds one, and does nothing",
+                       f"monitor={near[0]!r}, or have it measured: metrics of compile, validation_data of fit",
+                       target=each.monitor, confidence="certain", written=near[0])
         return [_at(said, each.frames)]
     return []
 

@@ -19,6 +19,7 @@ from ...analysis.findings import ERROR, WARNING, Finding, Remedy
 from ...analysis.mistakes.all_mistakes import CALM, OF_DATA
 from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.mistakes.reach import HAZARDS, NEAR
+from ...analysis.mistakes.rows.fitted import ONE_KIND, SPLIT, STATES
 from ...analysis.mistakes.targets.left_open import NEVER_END
 from ...analysis.update_blame import is_store
 from ...facts.records import NewLines
@@ -55,7 +56,8 @@ _NOT_TRIED = {  # kind of finding -> why its remedy is not tried, where it is no
         "same batch", "batches overlap", "sorted by class", "labels do not follow from inputs", "initialized again",
         "graph grows", "never trained", "never copied", "nan in the data", "unbalanced classes",
         "one label", "drawn apart", "copied the wrong way", "duplicated columns", "gradients never reset",
-        "dropout in evaluation", "not updated", "failed", "all padding", NEVER_END),
+        "dropout in evaluation", "not updated", "failed", "all padding", NEVER_END, SPLIT,
+        ONE_KIND, STATES),
         "it is the script that does it"),
     **dict.fromkeys(_OF_OLD, "steps made again have the actions of the policy as it was, which cannot show it"),
     **dict.fromkeys(("floats compared", "argmax over the batch", *OF_METRICS, "compared crosswise",

@@ -18,6 +18,7 @@ from ...mistakes.all_mistakes import UNSCALED
 from ...mistakes.case import Case
 from ...mistakes.last_layer import NO_PROBABILITY
 from ...mistakes.modes import HALF, MOST_DROPPED, rate_of_dropout
+from ...mistakes.rows.fitted import ONE_KIND, SPLIT, STATES
 from ...scripts.calls import called, given, is_call, owner_of, owner_text, word_of, words_of
 from ...scripts.changes import Change
 from ...scripts.ends import ends
@@ -26,7 +27,7 @@ from ...scripts.source_tree import Source
 from ...scripts.thrown_away import kept
 from . import switches
 from .given import given_behind
-from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes, of_numbers, quicker
+from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes, line_of, of_numbers, quicker
 from .schedules import by_steps
 
 _APART, _RARE = "labels do not follow from inputs", "unbalanced classes"
@@ -176,6 +177,26 @@ def _in_order(source: Source, line: int, finding: Finding, case: Case) -> tuple[
     return told[0].lineno, [(*source.range(told[0]), "True")]
 
 
+def _permuted(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
+    """The two arrays of fit in another order, which is drawn once before it."""
+    call, module = _fit_at(source, line_of(finding)), source.imported().get("numpy", "")
+    arrays = [node.id for node in (*given(call, 0, "x"), *given(call, 1, "y")) if isinstance(node, ast.Name)]
+    statement = source.statement(call)
+    if len(arrays) != _SIDES or not module or source.is_in_loop(call) or word_of(call, "sample_weight") is not None:
+        raise ArgumentError("not two arrays by name")
+    name, both = source.new_name("order"), ", ".join(arrays)
+    return call.lineno, [source.before(statement, f"{name} = {module}.random.permutation(len({arrays[0]}))",
+                                       f"{both} = {arrays[0]}[{name}], {arrays[1]}[{name}]")]
+
+
+def _as_given(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
+    """fit that is told not to shuffle."""
+    call = _fit_at(source, line_of(finding))
+    told = word_of(call, "shuffle")
+    return call.lineno, [source.one_more(call, "shuffle=False") if told is None else (
+        *source.range(told.value), "False")]
+
+
 def _weighed(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
     """fit without weights of classes, of which one is rare."""
     call = _fit_at(source, line)
@@ -269,4 +290,5 @@ _FOUND = {
     "averages behind": quicker, "learning rate decayed to nothing": by_steps, "dropout drops too much": fewer_dropped}
 _SWITCHES = {"not trained": switches.freed, "no gradient": switches.freed,
              "changed after compile": switches.compiled_again, "batch norm in evaluation mode": switches.untold,
-             "dropout in evaluation": switches.untold, "copied the wrong way": switches.set_back, **LAYER_LINES}
+             "dropout in evaluation": switches.untold, "copied the wrong way": switches.set_back,
+             **dict.fromkeys((SPLIT, ONE_KIND), _permuted), STATES: _as_given, **LAYER_LINES}

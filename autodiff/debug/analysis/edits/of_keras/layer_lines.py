@@ -10,6 +10,7 @@ from .....core.errors import ArgumentError
 from ....facts.roles import place_of
 from ...findings import Finding
 from ...mistakes.case import Case
+from ...mistakes.habits import TURNED, UNSEEN
 from ...mistakes.heads import Head, heads
 from ...mistakes.last_layer import SQUARED
 from ...scripts.calls import given, is_call, owner_text
@@ -21,6 +22,7 @@ from ...scripts.source_tree import Source
 _Node = TypeVar("_Node", bound=ast.AST)
 Way = Callable[[Source, int, Finding], tuple[int, list[Change]]]
 _AVERAGES = {"batchnormalization": ("momentum",), "batchnorm": ("decay",)}
+_WAYS = {"min": ["max"], "max": ["min"]}  # the word that a callback is told in place of others
 
 
 def wider(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
@@ -101,6 +103,20 @@ def other_word(keyword: str, words: dict[str, str]) -> Way:
     return way
 
 
+def of_watcher(keyword: str) -> Way:
+    """The word that a callback is to be told in place of one, or beside what it is told."""
+    def way(source: Source, line: int, finding: Finding) -> tuple[int, list[Change]]:
+        words = dict.fromkeys(_WAYS.get(finding.written, [finding.target]), finding.written)
+        try:
+            return other_word(keyword, words)(source, line, finding)
+        except ArgumentError:
+            call = _one(_calls(source, line_of(finding), "earlystopping", "modelcheckpoint", "reducelronplateau"))
+            if under(source, call, keyword) or any(word.arg is None for word in call.keywords):
+                raise
+            return call.lineno, [source.one_more(call, f"{keyword}={finding.written!r}")]
+    return way
+
+
 def _word(source: Source, node: ast.expr, word: str) -> Change:
     """A word for the one that a constant is, between the same marks."""
     mark = source.text[source.range(node)[0]]
@@ -126,4 +142,4 @@ def _one(found: Collection[_Node]) -> _Node:
 LAYER_LINES: dict[str, Way] = {
     "layer too narrow": wider,
     "accuracy of a regression": other_word("metrics", {"accuracy": "mae", "acc": "mae"}),
-    "better taken for worse": other_word("mode", {"min": "max", "max": "min"})}
+    TURNED: of_watcher("mode"), UNSEEN: of_watcher("monitor")}

@@ -1,0 +1,59 @@
+"""Which rows Keras trains with, validates with and goes on with; and what its callbacks watch."""
+
+from pathlib import Path
+
+import pytest
+
+from .programs_of_keras import KERAS
+from .test_mistakes import findings, trained
+
+_SORTED = KERAS + """
+order = np.argsort(classes, kind="stable")
+data, classes = data[order], classes[order]
+m = model(layers.Dense(4, "softmax"))
+m.compile("adam", "sparse_categorical_crossentropy", ["accuracy"])
+m.fit(data, classes, 24, 4, verbose=0, validation_split=.2)
+"""
+_GOES_ON = KERAS + """
+series = np.sin(.1 * np.arange(1200)).reshape(10, 12, 10, 1)
+rows, next_ones = np.concatenate(np.moveaxis(series, 1, 0)), np.zeros([120, 1])
+m = keras.Sequential([layers.GRU(4, stateful=True, batch_input_shape=(10, 10, 1)), layers.Dense(1)])
+m.compile("adam", "mse")
+m.fit(rows, next_ones, 10, 3, verbose=0)
+"""
+_WATCHED = KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.compile("adam", "sparse_categorical_crossentropy", ["accuracy"])
+m.fit(data, classes, 24, 4, verbose=0, callbacks=[keras.callbacks.EarlyStopping(patience=2)])
+"""
+WRONG = {
+    "classes never trained": (_SORTED.replace("split=.2", "split=.4"), "error", "% of them are of class 3, and of the",
+                              "data, classes = data[order1], classes[order1]"),
+    "validated by one class": (_SORTED.replace("classes[order]", "classes[order] > 1"), "warning",
+                               "all of them are of class 1", "classes[order1]"),
+    "states of other rows": (_GOES_ON, "error", "each row of a batch goes on where", "3, verbose=0, shuffle=False)"),
+    "watched in vain": (_WATCHED, "warning", "the numbers of an epoch are loss, acc", "patience=2, monitor='loss')"),
+}
+QUIET = {
+    "mixed": _SORTED.replace("np.argsort(classes, kind=\"stable\")", "rng.permutation(len(classes))"),
+    "in order": _GOES_ON.replace("3, verbose=0", "3, verbose=0, shuffle=False"),
+    "begun anew": _GOES_ON.replace("m.fit(", "begin = keras.callbacks.LambdaCallback(on_batch_begin=lambda *_: "
+                                   "m.reset_states())\nm.fit(").replace("verbose=0", "verbose=0, callbacks=[begin]"),
+    "watched": _WATCHED.replace("EarlyStopping(", "EarlyStopping('acc', "),
+}
+
+
+@pytest.mark.parametrize("kind", WRONG)
+def test_what_a_call_of_fit_does_to_rows_is_told_and_written(kind: str, tmp_path: Path) -> None:
+    text, level, told, mended = WRONG[kind]
+    shell = trained(text, tmp_path)
+    found = shell.dbg.doctor().findings
+    number, said = next((i + 1, each) for i, each in enumerate(found) if each.kind == kind)
+    assert said.level == level and told in said.text
+    assert mended in shell.dbg.edits.patch(number).new.decode()
+    shell.close()
+
+
+@pytest.mark.parametrize("name", QUIET)
+def test_rows_in_the_right_order_are_nothing_to_tell(name: str, tmp_path: Path) -> None:
+    assert not {f.kind for f in findings(QUIET[name], tmp_path)} & WRONG.keys()
