@@ -759,3 +759,22 @@ def test_a_number_of_what_is_trained_is_no_term_that_trains(told, added, line):
     found = told("import tests.foreign.mini_torch as mini", "part = (w * w).mean()", "v = part.item()" if added == "v"
                  else "", LOSS.replace("loss =", "more ="), f"loss = mini.dispatch('add.Scalar', more, {added})", *DOWN)
     assert [at for kind, at in found.found if kind == "term cut off"] == [line] * bool(line)
+
+
+@pytest.mark.parametrize("given, counted", [
+    ("pass", 1), ("if step: w.grad = g", 2), ("w.grad = None", 1),
+    ("v = torch.autograd.grad(loss, (each for each in [w]))", 1)])
+def test_a_gradient_that_is_only_looked_at_is_no_step(given, counted, told):
+    found = told("if not step: w = torch.nn.Parameter(w.array, requires_grad=True)",
+                 "if not step: optimizer = torch.optim.Optimizer([w])", LOSS, "g, = torch.autograd.grad(loss, [w])",
+                 given, "losses.append(float(loss))", "optimizer.zero_grad()", "loss.backward()", "optimizer.step()")
+    calls = [step.call for _, step, _ in found.steps]
+    assert calls == ["torch.autograd.grad()", "loss.backward()"][-counted:] * 6
+
+
+def test_gradients_that_a_script_sets_itself_do_not_pile_up(told):
+    found = told("if not step: w = torch.nn.Parameter(w.array, requires_grad=True)",
+                 "if not step: optimizer = torch.optim.Optimizer([w])", LOSS, "g, = torch.autograd.grad(loss, [w])",
+                 "losses.append(float(loss))", "w.grad = g", "optimizer.step()")
+    kinds = [f.kind for *_, findings in found.steps for f in findings]
+    assert len(found.steps) == 6 and "gradients accumulate" not in kinds

@@ -9,6 +9,7 @@ import contextlib
 import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from ...ops.common.instead import instead
 from ..course import Course, Turn, Use, too_far, uphill
 from ..doors import View
 from ..steps import ForeignStep, ForeignSteps
+from .derivatives.measured import is_measured
 from .functions import Calls
 from .given import in_loop, reaches_back, without_batches
 from .graph import array_of, name_of, sliced
@@ -67,22 +69,20 @@ class TorchDoor:
         backward, grad = torch.Tensor.backward, torch.autograd.grad
 
         def stop_at_backward(tensor: Any, *args: Any, **kwargs: Any) -> Any:
-            """Tensor.backward that stops for the prompt."""
-            def run() -> Any:
-                return backward(tensor, *args, **kwargs)
+            run = partial(backward, tensor, *args, **kwargs)
             return run() if self._is_apart() else self._backward(tensor, bool(args), run)
 
         def stop_at_grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
             """torch.autograd.grad that stops for the prompt, where a loss is differentiated once."""
-            def run() -> Any:
-                return grad(outputs, inputs, *args, **kwargs)
+            inputs = inputs if isinstance(inputs, (torch.Tensor, tuple)) else list(inputs)  # not what can be read once
+            run = partial(grad, outputs, inputs, *args, **kwargs)
             if self._is_apart() or args or kwargs.keys() & {"create_graph", "grad_outputs", "is_grads_batched"}:
                 asked = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
                 asked += [whole for t in asked if (whole := getattr(t, "_base", None)) is not None]
                 self._asked += asked
                 self._habits.asked.update(map(id, asked))
                 return self._habits.second.seen(run, outputs, inputs, kwargs)
-            return self._grad(outputs, inputs, run)
+            return run() if is_measured(inputs, self._habits) else self._grad(outputs, inputs, run)
 
         torch.Tensor.backward, torch.autograd.grad = stop_at_backward, stop_at_grad
         try:

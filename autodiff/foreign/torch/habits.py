@@ -193,7 +193,7 @@ class Habits:
         given = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         has_none = not any(bool(numbers_of(p.grad).any()) for p in given)
         self._in_vain = place_of_frames(frames) if is_after and has_none and self._waiting else None
-        self._piled = self._piled + 1 if (own := set(map(id, given))) & self._used else 0
+        self._piled = self._piled + 1 if (own := set(map(id, given))) & self._used and self._backward else 0
         self._used |= own
         self.given |= own
         self.last_step = user_frames()
