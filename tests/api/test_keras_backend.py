@@ -8,6 +8,10 @@ import autodiff as tf
 K = tf.keras.backend
 
 ROWS = [
+    ("K.mean(v > 0)", (), 0.5),
+    ("K.std(K.constant([True, False], 'bool'), keepdims=True)", (1,), 0.5),
+    ("K.any(v, axis=1)", (2,), 1.5403),
+    ("K.sqrt(-K.abs(v))", (2, 3), 0.0),
     ("K.argmax(v)", (2,), 3.0806),
     ("K.argmin(v)", (2,), 0.0),
     ("K.argmax(v, axis=0)", (3,), 1.1242),

@@ -1,4 +1,6 @@
 """tf.keras: models built in three ways, trained on what TensorFlow 1.15.5 computed, callbacks, cells and layers."""
+from collections.abc import Iterator
+
 import numpy as np
 import pytest
 
@@ -318,3 +320,34 @@ def test_a_model_of_a_fixed_batch_takes_batches_of_that_size() -> None:
         model.fit(x, y, batch_size=10)
     with pytest.raises(ValueError, match=r"to have shape \(4,\) but got array with shape \(5,\)"):
         model.fit(np.ones((20, 5)), y[:20])
+
+
+def test_a_metric_of_a_whole_batch_counts_once_a_batch_and_the_loss_of_a_generator_too() -> None:
+    """The numbers of TensorFlow 1.15.5."""
+    x = np.arange(5.0, dtype="float32")[:, None]
+    model = tf.keras.Sequential([tf.keras.layers.Dense(1, use_bias=False, kernel_initializer="ones", input_dim=1)])
+
+    def top(true: tf.Tensor, predicted: tf.Tensor) -> tf.Tensor:
+        return tf.keras.backend.max(predicted)
+
+    def batches() -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        while True:
+            yield x[:4], 2 * x[:4]
+            yield x[4:], 2 * x[4:]
+
+    told = []
+    model.compile(tf.keras.optimizers.SGD(0.0), "mse", metrics=[top, "mae"])
+    counted = tf.keras.callbacks.LambdaCallback(
+        on_batch_end=lambda batch, logs: told.append([logs["loss"], logs["top"]]))
+    history = model.fit(x, 2 * x, 2, 1, 0, [counted], shuffle=False, validation_data=(x[:3] * 0 + 1, 2 * x[:3])).history
+    np.testing.assert_allclose(told, [[0.5, 1], [6.5, 2], [16, 8 / 3]])
+    assert {name: values[0] for name, values in history.items()} == pytest.approx(
+        {"loss": 6, "top": 8 / 3, "mean_absolute_error": 2, "val_loss": 11 / 3, "val_top": 1,
+         "val_mean_absolute_error": 5 / 3})
+    assert model.evaluate(x, 2 * x, batch_size=4, verbose=0) == [6, 3.5, 2]
+    assert model.evaluate_generator(batches(), 2, None, 10, 1, False, 0) == [9.75, 3.5, 2]
+    assert model.predict_generator(batches(), 3, None, 10, 1, False, 0).shape == (9, 1)
+    history = model.fit_generator(batches(), 2, 2, 0, None, batches(), 2, 2).history
+    assert history["loss"] == [6, 6] and history["val_loss"] == [9.75]
+    with pytest.raises(ValueError, match="Please specify the number of steps via the `steps` argument"):
+        model.predict_generator(batches())

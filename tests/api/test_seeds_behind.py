@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autodiff as tf
@@ -107,3 +108,26 @@ def test_behind_recurrent_networks_and_in_them() -> None:
     assert [op.get_attr("seed2") for op in tf.get_default_graph().get_operations()
             if "kernel/Init" in op.name and op.type == "RandomUniform"] == [
                 102, 272, 286, 448, 485, 655, 816, 913, 1122, 1136]
+
+
+def test_behind_keras_functions_layers_and_compile() -> None:
+    """The seeds of TensorFlow 1.15.5; what compile makes there is made here when there are targets, and counts once."""
+    keras, K = tf.keras, tf.keras.backend  # noqa: N806
+    K.learning_phase()
+    tf.set_random_seed(1)
+    (x, steps, image), layers = given((None, 7), (None, 6, 7), (None, 8, 8, 3)), keras.layers
+    v, kept = K.variable(np.ones((7, 5))), {}
+
+    def compiled(units: int, activation: Any, *told: Any) -> Callable[[], Any]:
+        return lambda: kept.setdefault(activation, keras.Sequential([
+            layers.Dense(units, activation, input_shape=(7,))])).compile("sgd", *told)
+
+    assert behind(
+        lambda: K.dot(steps, v), lambda: K.dot(K.reshape(steps, (2, 6, 7)), v), lambda: K.dot(steps, K.transpose(x)),
+        lambda: K.batch_dot(x, x, axes=1), lambda: K.batch_dot(x, steps, axes=[1, 2]), lambda: K.batch_flatten(image),
+        lambda: K.sqrt(x), lambda: K.repeat_elements(steps, 2, 1), lambda: layers.UpSampling2D()(image),
+        lambda: layers.TimeDistributed(layers.Dense(4))(steps), lambda: layers.Masking()(steps),
+        lambda: layers.Dense(4, kernel_regularizer="l2")(x), lambda: [layers.ELU()(x), layers.ReLU(6)(x)],
+        compiled(1, "sigmoid", "binary_crossentropy", ["accuracy", "mae"]), compiled(3, "softmax", "mse", ["acc"]),
+        compiled(1, None, keras.losses.BinaryCrossentropy(from_logits=True))) == [
+            30, 54, 77, 89, 103, 120, 132, 144, 159, 190, 204, 231, 240, 358, 439, 501]

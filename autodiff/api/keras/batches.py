@@ -99,6 +99,12 @@ def endless_source(x: Any, steps: int | None, shuffle: bool = False) -> Any:
     return x if hasattr(x, "__next__") else None
 
 
+def in_batches(x: Any) -> bool:
+    """Whether this gives batches one by one: it is no arrays that are cut into batches here."""
+    return any(hasattr(x, name) for name in ("get_next", "output_types", "__next__", "on_epoch_end")) or not (
+        get_default_graph().executing_eagerly) and isinstance(nest.flatten(x)[0], Tensor)
+
+
 def is_sequence(x: Any) -> bool:
     """Whether this gives batches by number."""
     return hasattr(x, "__getitem__") and hasattr(x, "on_epoch_end")
@@ -140,8 +146,14 @@ def elements_of(dataset: Dataset) -> Iterator[Any]:
 
 
 def batches_of(x: Any, y: Any, weights: Any, size: int, *, shuffle: bool = False, steps: int | None = None,
-             class_weight: Any = None) -> Iterator[Batch]:
-    """Batches of arrays, of a dataset, or of anything that gives (inputs, targets, weights)."""
+             class_weight: Any = None, counted_by: str = "steps") -> Iterator[Batch]:
+    """Batches of arrays, of a dataset, or of anything that gives (inputs, targets, weights).
+
+    Raises ArgumentError (ValueError) for a generator of which no argument, counted_by, says how many to take.
+    """
+    if hasattr(x, "__next__") and steps is None and not is_sequence(x) and not get_default_graph().executing_eagerly:
+        raise ArgumentError(f"Please specify the number of steps via the `{counted_by}` argument.",
+                            hint="a generator of batches may have no end")
     x = x.get_next() if hasattr(x, "get_next") else x
     source: Any = elements_of(x) if isinstance(x, Dataset) else x
     if isinstance(nest.flatten(x)[0], Tensor) and not get_default_graph().executing_eagerly:
@@ -151,7 +163,7 @@ def batches_of(x: Any, y: Any, weights: Any, size: int, *, shuffle: bool = False
         parts = x if y is None else [each for each in (x, y, weights) if each is not None]
         source = (backend.get_session().run(parts) for _ in range(steps))
     if hasattr(source, "__next__") or is_sequence(source):
-        for i, element in enumerate(source if hasattr(source, "__next__") else (source[i] for i in range(len(source)))):
+        for i, element in enumerate((source[i] for i in range(len(source))) if is_sequence(source) else source):
             whole = tuple(element) if isinstance(element, (tuple, list)) else (element,)
             yield _weighted(batch_of(*(*whole, None, None)[:3]), class_weight)
             if steps is not None and i + 1 >= steps:

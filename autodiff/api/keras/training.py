@@ -15,22 +15,25 @@ from ...core.graph import Tensor, get_default_graph
 from ...core.site import capture, made_at, resolve
 from ...gradients.tape import GradientTape
 from ...ops.common.instead import instead
+from ...ops.common.op_counts import count_more, counted_as
 from .. import logging, math
 from ..arrays.creation import placeholder
 from ..arrays.shaping import reshape
 from ..control.dependencies import group
 from ..variables.layer_calls import mask_of
 from . import backend, losses, metrics, optimizers
-from .batches import Batch, batch_of, batches_of, endless_source, in_order, is_sequence, line_of, size_of
+from .batches import Batch, batch_of, batches_of, endless_source, in_batches, in_order, is_sequence, line_of, size_of
 from .callbacks import History
 from .calls import inside
 from .fits import Fit, parted
-from .kinds.elementwise import mean_of_steps
 from .optimizer_base import step_of
-from .wanted_metrics import Weighted, chosen_metrics, metric_of
+from .rounds.from_generators import FromGenerators
+from .rounds.numbers import Numbers, is_due
+from .rounds.told_at_compile import operations_of
+from .wanted_metrics import chosen_metrics, measured_by, metric_of
 
 
-class Trained:
+class Trained(FromGenerators):
     """What a model can do with data, once it is told an optimizer, a loss and metrics."""
 
     inputs: Any
@@ -41,6 +44,7 @@ class Trained:
     _source: Any = None
     _mapped: tuple[Any, ...] = ()
     changed: list[Any]
+    _counted = False  # the operations of losses and metrics
     compiled_anew = 0  # times, at one line, after it was trained as it had been compiled there
     _functions: dict[str, Any]
     to_train: list[Any] | None
@@ -59,6 +63,10 @@ class Trained:
         self.to_train = list(self.trainable_weights) if self.inputs else None  # type: ignore[attr-defined]
         self._frozen = [(each, "frozen_at", each.frozen_at) for each in inside(self)]
         self.history, self.changed, self._functions, self._frames_of_loss = History(), [], {}, frames
+        self._counted = bool(self.inputs) and not get_default_graph().executing_eagerly
+        if self._counted:
+            self._choose([])
+            count_more(operations_of(self.outputs, self._losses_of, [[f for _, f in m] for m in self._metrics_of]))
         self.compiled = self.used = time.perf_counter()
         get_default_graph().extras.setdefault("compiled", {})[id(self)] = self
 
@@ -105,7 +113,7 @@ class Trained:
                                      for label, function in chosen])
 
     def _values(self, targets: list[Any], weights: list[Any], predicted: list[Any]) -> list[Any]:
-        """The loss, those of several outputs, and the metrics, as tensors."""
+        """The loss, those of several outputs, and the metrics, as tensors; of each metric how many values it is of."""
         parts = []
         for i, loss in enumerate(self._losses_of):
             if loss is not None:
@@ -122,12 +130,10 @@ class Trained:
         total: Any = scaled[0] if scaled else 0.0
         for each in (*scaled[1:], *self._added()):  # type: ignore[attr-defined]
             total = total + each
-        measured = [function(targets[i], predicted[i], sample_weight=weights[i] if isinstance(function, Weighted) and
-                             i < len(weights) else mask_of(predicted[i]))
-                    if isinstance(function, metrics.Metric) else
-                    mean_of_steps(function(targets[i], predicted[i]), mask_of(predicted[i]))
+        measured = [measured_by(function, targets[i], predicted[i], weights[i] if i < len(weights) else None)
                     for i, several in enumerate(self._metrics_of) for _, function in several]
-        return [total, *(parts if len(self.outputs) > 1 else ()), *measured]
+        return [total, *(parts if len(self.outputs) > 1 else ()), *(each[0] for each in measured),
+                *(count for each in measured for count in each[1:])]
 
     def _function(self, mode: str, batch: Batch) -> Callable[[Batch], list[Any]]:
         """What a batch goes through: arrays -> numbers for 'train' and 'test', predictions for 'predict'."""
@@ -155,12 +161,13 @@ class Trained:
         if not self.inputs:
             self._begin([self._fed(x) for x in batch[0]])  # type: ignore[attr-defined]
         inputs, predicted, phase = self.inputs, self.outputs, backend.learning_phase()
-        targets, weights = self._fed_all(batch[1], "target"), self._fed_all(batch[2], "sample_weights")
+        with counted_as(0 if self._counted else None):
+            targets, weights = self._fed_all(batch[1], "target"), self._fed_all(batch[2], "sample_weights")
         if mode == "train":
             self._tell_what_is_given(list(inputs), targets)
         fetches: Any = predicted
         if mode != "predict":
-            with made_at(get_default_graph(), self._frames_of_loss):
+            with made_at(get_default_graph(), self._frames_of_loss), counted_as(0 if self._counted else None):
                 self._choose(targets)
                 fetches = self._values(targets, weights, predicted)
         ending: Any = [update for layer in _stateful(self) for update in layer.updates]
@@ -209,7 +216,8 @@ class Trained:
     def fit(self, x: Any = None, y: Any = None, batch_size: int | None = None, epochs: int = 1, verbose: int = 1,
             callbacks: Any = None, validation_split: float = 0.0, validation_data: Any = None, shuffle: bool = True,
             class_weight: Any = None, sample_weight: Any = None, initial_epoch: int = 0,
-            steps_per_epoch: int | None = None, validation_steps: int | None = None, **options: Any) -> History:
+            steps_per_epoch: int | None = None, validation_steps: int | None = None, validation_freq: Any = 1,
+            **options: Any) -> History:
         """Train on arrays, a Dataset or a generator of (inputs, targets). -> History, whose `history` has the numbers.
 
         validation_split: how much of the end of the arrays is kept to validate with. sample_weight: float[n].
@@ -240,12 +248,15 @@ class Trained:
             if verbose:
                 print(f"Epoch {epoch + 1}/{epochs}")
             batches = batches_of(endless if endless is not None else x, y, sample_weight, batch_size,
-                                 shuffle=shuffle, steps=steps_per_epoch, class_weight=class_weight)
-            logs = self._epoch("train", batches, watchers)
-            if held is not None and not self.stop_training:
+                                 shuffle=shuffle, steps=steps_per_epoch, class_weight=class_weight,
+                                 counted_by="steps_per_epoch")
+            logs = self._epoch("train", batches, False, watchers)
+            if held is not None and not self.stop_training and is_due(epoch, validation_freq):
                 inputs, targets, weights = (held + [None, None])[:3]
-                found = self._epoch("test", batches_of(inputs, targets, weights, batch_size, shuffle=hasattr(
-                    x, "output_types") or endless is None, steps=validation_steps))  # in an order of their own
+                batches = batches_of(inputs, targets, weights, batch_size, steps=validation_steps,
+                                     shuffle=hasattr(x, "output_types") or endless is None,  # in an order of their own
+                                     counted_by="validation_steps")
+                found = self._epoch("test", batches, in_batches(inputs))
                 logs.update((f"val_{name}", value) for name, value in found.items())
             if verbose:
                 told = " - ".join(f"{name}: {value:.4f}" for name, value in logs.items())
@@ -255,14 +266,6 @@ class Trained:
                 break
         self._tell(watchers, "on_train_end", {})
         return history
-
-    def fit_generator(self, generator: Any, steps_per_epoch: int | None = None, epochs: int = 1, verbose: int = 1,
-                      callbacks: Any = None, validation_data: Any = None, validation_steps: int | None = None,
-                      class_weight: Any = None, max_queue_size: int = 10, workers: int = 1,
-                      use_multiprocessing: bool = False, shuffle: bool = True, initial_epoch: int = 0) -> History:
-        """fit, of a generator."""
-        return self.fit(generator, None, None, epochs, verbose, callbacks, 0.0, validation_data, shuffle, class_weight,
-                        None, initial_epoch, steps_per_epoch, validation_steps)
 
     @staticmethod
     def _tell(watchers: list[Any], moment: str, *args: Any) -> None:
@@ -275,25 +278,22 @@ class Trained:
         for layer in _stateful(self):
             layer.reset_states()
 
-    def _epoch(self, mode: str, batches: Iterator[Batch], watchers: Any = ()) -> dict[str, float]:
-        """The numbers over all batches: means in which each example counts once, and each batch for several losses."""
-        total = counts = np.zeros(0)
+    def _epoch(self, mode: str, batches: Iterator[Batch], by_steps: bool, watchers: Any = ()) -> dict[str, float]:
+        """The numbers over all batches. by_steps: of the loss each batch counts once, not each example."""
         self.reset_metrics()
+        numbers: Numbers | None = None
         for i, batch in enumerate(batches):
             size = len(batch[0][0])
             self._tell(watchers, "on_train_batch_begin", i, {"batch": i, "size": size})
-            values = np.array(self._function(mode, batch)(batch), np.float64)
-            scale = np.array([1 if name.endswith("_loss") else size for name in self.metrics_names])
-            total, counts = (total + scale * values, counts + scale) if i else (scale * values, scale)
-            named = dict(zip(self.metrics_names, map(float, values)))
+            values = self._function(mode, batch)(batch)
+            numbers = numbers or Numbers(self.metrics_names, [m for each in self._metrics_of for _, m in each])
+            named = numbers.with_batch(values, 1 if by_steps else size)
             self._tell(watchers, "on_train_batch_end", i, {"batch": i, "size": size, **named})
             if self.stop_training and mode == "train":
                 break
-        if not counts.size:
+        if numbers is None:
             raise ArgumentError("there is no batch to take", hint="is the generator or dataset at its end?")
-        kept = [isinstance(function, metrics.Metric) for several in self._metrics_of for _, function in several]
-        whole = np.where([False] * (len(total) - len(kept)) + kept, values, total / counts)
-        return dict(zip(self.metrics_names, map(float, whole)))
+        return numbers.whole()
 
     def reset_metrics(self) -> None:
         """Let metrics that are kept from batch to batch begin anew."""
@@ -308,9 +308,7 @@ class Trained:
         self._told()
         (x, y), size = in_order(self, x, y), size_of(self, batch_size)
         given = batches_of(endless_source(x, steps) or x, y, sample_weight, size, steps=steps)
-        return _only(list(self._epoch("test", given).values()))
-
-    evaluate_generator = evaluate
+        return _only(list(self._epoch("test", given, in_batches(x)).values()))
 
     def predict(self, x: Any, batch_size: int | None = None, verbose: int = 0, steps: int | None = None,
                 **options: Any) -> Any:
@@ -321,7 +319,9 @@ class Trained:
                 for batch in batches_of(endless_source(x, steps) or x, None, None, size, steps=steps)]
         return _only([np.concatenate(column) for column in zip(*rows)])
 
-    predict_generator = predict_on_batch = predict
+    def predict_on_batch(self, x: Any) -> Any:
+        """predict, of all these examples in one batch."""
+        return self.predict(x, len(nest.flatten(x)[0]))
 
     def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None) -> Any:
         """One step. -> the loss; with metrics, a list of it and them."""
@@ -337,7 +337,7 @@ class Trained:
         if mode == "train":
             self._as_compiled()
         batch = batch_of(*nest.map_structure(lambda x: backend.get_value(x) if isinstance(x, Tensor) else x, given))
-        return _only(self._function(mode, batch)(batch))
+        return _only(self._function(mode, batch)(batch)[:len(self.metrics_names)])
 
 
 def _stateful(layer: Any) -> list[Any]:

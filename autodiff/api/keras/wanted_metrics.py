@@ -3,7 +3,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...core.op import build
+from .. import math
+from ..variables.layer_calls import mask_of
 from . import metrics
+from .functions.arrays import FLOAT
+from .kinds.elementwise import mean_of_steps
 
 
 class Weighted(metrics.MeanMetricWrapper):
@@ -27,3 +32,16 @@ def chosen_metrics(plain: Any, weighted: Any, loss: Any, rank: int | None, outpu
 def metric_of(given: Any) -> Any:
     """A metric of a name, once for all batches; what 'accuracy' means is known when there are targets."""
     return metrics.get(given) if isinstance(given, str) and given not in ("accuracy", "acc") else given
+
+
+def measured_by(metric: Any, true: Any, predicted: Any, weight: Any) -> tuple[Any, ...]:
+    """What a metric says of a batch, and of one that keeps nothing how many values that is the mean of.
+
+    weight: of the examples, None for none; only those that are to be weighted have it.
+    """
+    mask = mask_of(predicted)
+    if isinstance(metric, metrics.Metric):
+        weight = weight if isinstance(metric, Weighted) and weight is not None else mask
+        return (metric(true, predicted, sample_weight=weight),)
+    values = metric(true, predicted)
+    return mean_of_steps(values, mask), build.Size(values) if mask is None else math.reduce_sum(math.cast(mask, FLOAT))

@@ -2,7 +2,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+import functools
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from ...core.graph import get_default_graph
@@ -39,6 +40,17 @@ def body_counted(body: Any) -> Iterator[None]:
     finally:
         bodies.pop()
         count_more(body.version - start)
+
+
+def counting(count: int) -> Callable[[Any], Any]:
+    """A function that makes so many operations whatever it is given, to decorate one that makes others."""
+    def decorated(function: Any) -> Any:
+        @functools.wraps(function)
+        def called(*args: Any, **options: Any) -> Any:
+            with counted_as(count):
+                return function(*args, **options)
+        return called
+    return decorated
 
 
 @contextlib.contextmanager

@@ -1,10 +1,14 @@
 """Numbers and shapes as Keras' backend has them: reductions, element by element, axes; the last axis is the default."""
 from __future__ import annotations
 
+import builtins
 from typing import Any
 
 import numpy as np
 
+from ....core.convert import convert_to_tensor
+from ....core.dtypes import bool_
+from ....ops.common.op_counts import counted_as, counting
 from ... import math, random
 from ...arrays import creation, gathering, rearrange, shaping
 from ...control import map_and_scan
@@ -23,8 +27,11 @@ __all__ = [
 FLOAT = "float32"  # the dtype of weights
 
 
-def _reduction(reduce: Any) -> Any:
+def _reduction(reduce: Any, of_bools: Any = None, dtype: Any = None) -> Any:
+    """A reduction. of_bools: the type that bool numbers are made; dtype: that all are."""
     def reduced(x: Any, axis: Any = None, keepdims: bool = False) -> Any:
+        to = dtype or of_bools
+        x = math.cast(x, to) if to and (dtype or convert_to_tensor(x).dtype.base_dtype == bool_) else x
         return reduce(x, axis=axis, keepdims=keepdims)
     reduced.__doc__ = reduce.__doc__
     return reduced
@@ -37,11 +44,11 @@ def _of_one(function: Any) -> Any:
     return found
 
 
-mean, sum, max, min, prod, all, any, var, std = map(_reduction, (
-    math.reduce_mean, math.reduce_sum, math.reduce_max, math.reduce_min, math.reduce_prod, math.reduce_all,
-    math.reduce_any, math.reduce_variance, math.reduce_std))
-abs, cos, exp, log, round, sign, sin, sqrt, square = map(_of_one, (
-    math.abs, math.cos, math.exp, math.log, math.round, math.sign, math.sin, math.sqrt, math.square))
+sum, max, min, prod = map(_reduction, (math.reduce_sum, math.reduce_max, math.reduce_min, math.reduce_prod))
+mean, var, std = (_reduction(each, FLOAT) for each in (math.reduce_mean, math.reduce_variance, math.reduce_std))
+all, any = (_reduction(each, dtype="bool") for each in (math.reduce_all, math.reduce_any))
+abs, cos, exp, log, round, sign, sin, square = map(_of_one, (
+    math.abs, math.cos, math.exp, math.log, math.round, math.sign, math.sin, math.square))
 equal, greater, greater_equal, less, less_equal, maximum, minimum, not_equal = (
     math.equal, math.greater, math.greater_equal, math.less, math.less_equal, math.maximum, math.minimum,
     math.not_equal)
@@ -50,6 +57,11 @@ cast, cumprod, cumsum, foldl, foldr, shape, squeeze, stack, transpose = (
     shaping.squeeze, shaping.stack, _of_one(shaping.transpose))
 gather = gathering.gather
 ones_like, stop_gradient, zeros_like = creation.ones_like, creation.stop_gradient, creation.zeros_like
+
+
+def sqrt(x: Any) -> Any:
+    """The square root of what is positive; 0 of the rest."""
+    return math.sqrt(math.clip_by_value(x, 0.0, np.inf))
 
 
 def pow(x: Any, a: Any) -> Any:
@@ -179,6 +191,7 @@ def flatten(x: Any) -> Any:
     return reshape(x, [-1])
 
 
+@counting(10)
 def batch_flatten(x: Any) -> Any:
     """Each example as a vector."""
     sizes = int_shape(x)[1:]
@@ -190,6 +203,7 @@ def permute_dimensions(x: Any, pattern: Any) -> Any:
     return shaping.transpose(x, pattern)
 
 
+@counting(5)
 def repeat_elements(x: Any, rep: int, axis: int) -> Any:
     """Each slice along an axis so many times."""
     return rearrange.repeat(x, rep, axis=axis)
@@ -202,20 +216,33 @@ def repeat(x: Any, n: int) -> Any:
 
 def dot(x: Any, y: Any) -> Any:
     """Σ over the last axis of x and the one before the last of y."""
-    return matmul(x, y) if ndim(x) == ndim(y) == 2 else tensordot(x, y, [[-1], [-2 if (ndim(y) or 0) > 1 else 0]])
+    if ndim(x) == ndim(y) == 2:
+        return matmul(x, y)
+    with counted_as(_of_dot(x, y)):
+        return tensordot(x, y, [[-1], [-2 if (ndim(y) or 0) > 1 else 0]])
+
+
+def _of_dot(x: Any, y: Any) -> int:
+    """The operations of a dot product of more axes: sizes, both as matrices, the product and its shape."""
+    x_dims, y_dims = int_shape(x), int_shape(y)
+    made = [*x_dims[:-1], *y_dims[:-2], *y_dims[-1:]]
+    reads = 2 * builtins.sum(hasattr(each, "initializer") for each in (x, y))
+    as_matrices = builtins.sum(2 if dim is not None else 3 for dim in (x_dims[-1], y_dims[-2:][0]))
+    return 4 + reads + as_matrices + 2 + 1 + 2 + (None in made) * builtins.sum(dim is not None for dim in made)
 
 
 def batch_dot(x: Any, y: Any, axes: Any = None) -> Any:
     """The products of two batches, each example with its own, summed over an axis of each."""
     given = ndim(x) or 0, ndim(y) or 0
     one, other = (axes, axes) if isinstance(axes, int) else axes or (given[0] - 1, given[1] - 2 or 1)
-    x = expand_dims(x, 1) if given[0] == 2 else x
-    y = expand_dims(y, -1) if given[1] == 2 else y
-    made = matmul(x, y, transpose_a=given[0] > 2 and one == given[0] - 2, transpose_b=given[1] > 2 and
-                  other == given[1] - 1)
-    made = squeeze(made, 1) if given[0] == 2 else made
-    made = squeeze(made, -1) if given[1] == 2 else made
-    return expand_dims(made, 1) if ndim(made) == 1 else made
+    with counted_as(5 if given == (2, 2) and one == other else None if given[0] == given[1] else 7):
+        x = expand_dims(x, 1) if given[0] == 2 else x
+        y = expand_dims(y, -1) if given[1] == 2 else y
+        made = matmul(x, y, transpose_a=given[0] > 2 and one == given[0] - 2, transpose_b=given[1] > 2 and
+                      other == given[1] - 1)
+        made = squeeze(made, 1) if given[0] == 2 else made
+        made = squeeze(made, -1) if given[1] == 2 else made
+        return expand_dims(made, 1) if ndim(made) == 1 else made
 
 
 def map_fn(fn: Any, elems: Any, name: str | None = None, dtype: Any = None) -> Any:

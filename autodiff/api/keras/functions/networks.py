@@ -4,6 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ....core.op import build
+from ....ops.common.op_counts import counting
 from ... import math, nn
 from ...arrays.rearrange import pad
 from ...common.made import named
@@ -26,6 +27,8 @@ in_top_k, l2_normalize, sigmoid, softplus, softsign, tanh = (
 
 def relu(x: Any, alpha: float = 0.0, max_value: float | None = None, threshold: float = 0.0) -> Any:
     """x where it is above the threshold, else alpha · (x - threshold); at most max_value."""
+    if max_value == 6 and not (alpha or threshold):
+        return nn.relu6(x)
     if threshold:
         y = x * math.cast(x > threshold, x.dtype)
         y = y + alpha * math.minimum(x - threshold, 0.0) if alpha else y
@@ -127,6 +130,7 @@ def _padding(dimensions: int) -> Any:
 spatial_2d_padding, spatial_3d_padding = map(_padding, (2, 3))
 
 
+@counting(8)
 def resize_images(x: Any, height_factor: int, width_factor: int, data_format: str | None = None,
                   interpolation: str = "nearest") -> Any:
     """Images so many times as high and as wide. interpolation: 'nearest' or 'bilinear'."""

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ....core.op import build
+from ....ops.common.op_counts import counting
 from ... import math, nn
 from ...common.made import named
 from ...layers import Layer
@@ -47,6 +48,8 @@ def layer_of(name: str, words: str, function: Callable[..., Any], keeps_shape: b
 
 
 def _bounded(x: Any, max_value: float | None = None, negative_slope: float = 0.0) -> Any:
+    if max_value == 6 and not negative_slope:
+        return nn.relu6(x)
     y = nn.relu(x) if max_value is None else math.clip_by_value(x, 0.0, max_value)
     return y + negative_slope * math.minimum(x, 0.0) if negative_slope else y
 
@@ -72,7 +75,8 @@ def _alpha_dropped(x: Any, rate: float, noise_shape: Any = None, seed: Any = Non
 LeakyReLU = layer_of("LeakyReLU", "x where it is positive, alpha · x elsewhere.",
                      lambda x, alpha=0.3: nn.leaky_relu(x, alpha))
 ELU = layer_of("ELU", "x where it is positive, alpha · (exp(x) - 1) elsewhere.",
-               lambda x, alpha=1.0: nn.relu(x) + alpha * nn.elu(math.minimum(x, 0.0)))
+               lambda x, alpha=1.0: nn.elu(x) if alpha == 1 else
+               nn.relu(x) + alpha * nn.elu(math.minimum(x, 0.0)))
 ThresholdedReLU = layer_of("ThresholdedReLU", "x where it is greater than theta, 0 elsewhere.",
                            lambda x, theta=1.0: x * math.cast(x > theta, x.dtype))
 ReLU = layer_of("ReLU", "x between zero and max_value, negative_slope · x below.", _bounded)
@@ -172,5 +176,6 @@ class Masking(Weights, Layer):
     def compute_mask(self, inputs: Any, mask: Any = None) -> Any:
         return math.reduce_any(math.not_equal(inputs, self.mask_value), axis=-1)
 
+    @counting(3)
     def call(self, inputs: Any) -> Any:
         return inputs * math.cast(self.compute_mask(inputs)[..., None], inputs.dtype)

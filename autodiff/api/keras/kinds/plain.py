@@ -9,6 +9,7 @@ import numpy as np
 from ....core.errors import ArgumentError
 from ....core.graph import get_default_graph
 from ....core.site import made_at
+from ....ops.common.op_counts import counted_as
 from ... import layers
 from ...common.made import named
 from ...nn.convolutions import depthwise_conv2d
@@ -41,6 +42,10 @@ class Weights(layers.Layer):
         is_ours = type(self).__module__.partition(".")[0] == __name__.partition(".")[0]
         with made_at(get_default_graph(), self._frames if is_ours else ()):  # where it was told its initializers
             return super().add_weight(name or "Variable", *args, **{**told, "use_resource": use_resource is not False})
+
+    def _regularize(self, *given: Any) -> None:
+        with counted_as(0):  # made when a model is compiled
+            super()._regularize(*given)
 
     def get_config(self) -> dict[str, Any]:
         """Its settings by name, as they were given."""

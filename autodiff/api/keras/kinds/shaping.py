@@ -9,7 +9,7 @@ from ....core.dtypes import int32
 from ....core.errors import ArgumentError, ShapeError, UnsupportedError
 from ....core.op import build
 from ....core.shapes import num_elements
-from ....ops.common.op_counts import counted_as
+from ....ops.common.op_counts import counted_as, counting
 from ... import math, nn
 from ...arrays.rearrange import pad, repeat, tile
 from ...arrays.shaping import concat, expand_dims, reshape, transpose
@@ -99,7 +99,7 @@ Cropping2D = layer_of(
     "Cropping2D", "Each image without its border. cropping: one number, or for each axis one or two.",
     lambda x, cropping=((0, 0), (0, 0)): x[(slice(None), *map(_between, _pair(cropping)))], keeps_shape=False)
 UpSampling1D = layer_of("UpSampling1D", "Each step so many times. float[b, time, k] -> float[b, size · time, k].",
-                        lambda x, size=2: repeat(x, size, axis=1), keeps_shape=False)
+                        counting(5)(lambda x, size=2: repeat(x, size, axis=1)), keeps_shape=False)
 
 
 UpSampling3D = layer_of(
@@ -145,7 +145,7 @@ class UpSampling2D(Function):
         if data_format == "channels_first" or interpolation != "nearest":
             raise UnsupportedError("UpSampling2D repeats rows and columns of channels_last images alone",
                                    hint="use tf.image.resize_images in a Lambda layer")
-        super().__init__(lambda x: repeat(repeat(x, rows, axis=1), columns, axis=2), **options)
+        super().__init__(counting(8)(lambda x: repeat(repeat(x, rows, axis=1), columns, axis=2)), **options)
 
 
 def _global(name: str, reduce: Any, axes: Any, words: str) -> Any:

@@ -5,6 +5,7 @@ from typing import Any
 
 from ....core.op import build
 from ....core.shapes import TensorShape
+from ....ops.common.op_counts import counted_as
 from ...arrays.shaping import concat, reshape, shape
 from ...layers import Layer
 from ...variables.layer_calls import takes
@@ -42,10 +43,14 @@ class TimeDistributed(Wrapper):
         self.built = True
 
     def call(self, inputs: Any, training: Any = None) -> Any:
-        dims, sizes = inputs.dims, shape(inputs)
-        x = reshape(inputs, [-1, *dims[2:]] if None not in dims[2:] else concat([[-1], sizes[2:]], 0))
+        dims = inputs.dims
+        with counted_as(0 if None not in dims[1:] else None):
+            sizes = shape(inputs)
+        with counted_as(2 if None not in dims[2:] else None):
+            x = reshape(inputs, [-1, *dims[2:]] if None not in dims[2:] else concat([[-1], sizes[2:]], 0))
         y = self.layer.call(x, **({"training": training} if takes(self.layer, "training") else {}))
-        made = reshape(y, concat([sizes[:2], shape(y)[1:]], 0))
+        with counted_as(2 if None not in dims[1:] else None):
+            made = reshape(y, concat([sizes[:2], shape(y)[1:]], 0))
         made.set_shape([*dims[:2], *y.dims[1:]])
         return made
 
