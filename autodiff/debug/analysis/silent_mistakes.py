@@ -9,13 +9,14 @@ import numpy as np
 
 from ...core.constant_value import static_value
 from ...core.graph import Operation, Tensor
-from ...core.traversal import ancestors, in_order, past, reached, users_of
+from ...core.traversal import ancestors, in_order, past, reached
 from ..derivatives.derivatives import is_plain
 from ..facts.graph_lists import calls_of
-from ..facts.roles import LAYERS, SOFTMAXES, VARIABLES, at_line, place_of
+from ..facts.roles import VARIABLES, at_line, place_of
 from .findings import Finding
+from .mistakes.axes.over_the_batch import over_the_batch
 from .mistakes.case import finding, held
-from .mistakes.heads import SAME, same_exponential, unbroadcast
+from .mistakes.heads import SAME, unbroadcast
 from .mistakes.signs import wrong_sign
 from .mistakes.stepping import copies_among
 from .remedies import origin_of
@@ -32,52 +33,8 @@ def silent_mistakes(y: Tensor, operations: Iterable[Operation], variables: Seque
     """Findings about what is minimized and what trains whom. operations: of the whole graph."""
     behind = ancestors([y])
     listed = list(operations)
-    return [*(f for op in in_order(behind) for f in _over_the_batch(op)), *_penalized_twice(y),
+    return [*(f for op in in_order(behind) for f in over_the_batch(op)), *_penalized_twice(y),
             *wrong_sign(y, behind), *_trained_copies(listed, variables, behind)]
-
-
-def _over_the_batch(op: Operation) -> list[Finding]:
-    """A softmax whose sum runs over the examples of a batch: each column sums to 1, and no row."""
-    source: Tensor | None = None
-    what = "axis 0, the examples: its columns sum to 1, its rows do not"
-    if op.type in SOFTMAXES and op.inputs[0].op.type == "Transpose":
-        moved = op.inputs[0].op
-        order = static_value(moved.inputs[1])
-        if order is not None and len(order) > 1 and int(order[-1]) == 0:
-            source = moved.inputs[0]
-    elif op.type == "RealDiv" and op.inputs[0].op.type == "Exp":
-        total = unbroadcast(op.inputs[1]).op
-        axes = static_value(total.inputs[1]) if total.type == "Sum" else None
-        rank = None if op.inputs[0].dims is None else len(op.inputs[0].dims)
-        if axes is not None and same_exponential(total.inputs[0].op, op.inputs[0].op) and rank and rank > 1 and \
-                0 in (over := {int(a) % rank for a in axes.reshape(-1)}):
-            source = op.inputs[0].op.inputs[0]
-            what = what if over == {0} else "all examples together: their whole table sums to 1, not each row"
-    if source is None or source.dims is None or not _is_batch(source) or source.dims[0] == source.dims[-1]:
-        return []  # of a table of all pairs both axes are examples
-    axis = 1 if source.dims[-1] == 1 else -1  # of scores, one for each place
-    weighs = _weighs(op)
-    along = "places" if axis > 0 else "keys, which it weighs" if weighs else "classes"
-    remedy = f"take it over the {along}: tf.nn.softmax({'logits' if along == 'classes' else 'scores'}, axis={axis})"
-    return [finding(69, "softmax over the batch", op, f"the softmax of {source.name} is over {what}, so one example's "
-                    f"{'weights' if weighs else 'probabilities'} depend on the others", remedy,
-                    confidence="certain" if len(source.dims) == 2 and axis < 0 else "probable")]
-
-
-def _weighs(op: Operation) -> bool:
-    """Whether shares are what others are weighed by, as of an attention, and no answer."""
-    takers = users_of(op)
-    for taker in takers:
-        takers += [c for c in users_of(taker) if c not in takers] if taker.type in (*SAME, "Transpose") else []
-    return any(c.gradient_of is None and c.type in (*LAYERS, "Mul") for c in takers)
-
-
-def _is_batch(tensor: Tensor) -> bool:
-    """Whether axis 0 of a tensor counts examples: its size is left open, or that of something fed."""
-    assert tensor.dims is not None
-    return tensor.dims[0] is None or any(
-        op.type in ("Placeholder", "PlaceholderWithDefault") and op.outputs[0].dims and len(op.outputs[0].dims) > 1
-        and op.outputs[0].dims[0] == tensor.dims[0] for op in ancestors([tensor]))
 
 
 def _penalized_twice(y: Tensor) -> list[Finding]:

@@ -32,7 +32,7 @@ WORDS = tuple(sorted({
     "leave this variable out of the training": "do not give this parameter to the optimizer",
     ", or tf.truncated_normal(shape, stddev=0.1)": "",
     "activation=tf.nn.relu in tf.layers": "nn.ReLU() in nn.Sequential",
-    "tf.nn.relu or tf.nn.tanh": "nn.ReLU or nn.Tanh", "axis=1": "dim=1", "axis=-1": "dim=-1",
+    "tf.nn.relu or tf.nn.tanh": "nn.ReLU or nn.Tanh", **{f"axis={axis}": f"dim={axis}" for axis in (-1, 0, 1)},
     "use_bias=False": "bias=False",
     "keep_prob is the share that is kept, rate the share that is dropped": "p is the share that is dropped",
     "tf.round(torch.sigmoid(logits))": "torch.sigmoid(logits).round()", "tf.squeeze(x, 1)": "x.squeeze(1)",

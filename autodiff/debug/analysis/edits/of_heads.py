@@ -16,13 +16,14 @@ from ....core.traversal import ancestors, past, users_of
 from ...facts.roles import place_of
 from ..advice import advice_of
 from ..findings import Finding
+from ..mistakes.axes.one_class import axis_of_places
 from ..mistakes.case import Case
 from ..mistakes.classes import classes_in
 from ..mistakes.formulas import OTHERWISE
 from ..mistakes.heads import ENTROPIES, SAME, Head, divided_by, heads, number_in, through, unbroadcast, weights_of
 from ..mistakes.last_layer import NO_PROBABILITY, has_other_half, last_layer_mistakes, logits_of, squashed_before
 from ..mistakes.penalties import averaged_in, how_reduced
-from ..mistakes.units import axis_of_places, order_of, order_told
+from ..mistakes.units import order_of, order_told
 from ..scripts.expressions import pairs_of
 from ..scripts.source_tree import Source
 from .activations import Activation, named_at
@@ -165,10 +166,10 @@ def each_alone(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
 def one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """What suits one output, in place of a softmax."""
     head, place = head_of(op, case), axis_of_places(op, case)
-    if place and op.type == "RealDiv":
+    if place is not None and op.type == "RealDiv":
         yield Attempt(tuple(edit(each, f"axis={place}", partial(along, each, place), Argument(
             each, "axis", str(place))) for each in reductions_in(op)), is_same=False)
-    elif place and op.type == "Softmax":
+    elif place is not None and op.type == "Softmax":
         order = [*range(len(op.inputs[0].dims or ()))]
         order[place], order[-1] = order[-1], order[place]
         turned = build_axes(*order)

@@ -11,6 +11,7 @@ from .axes.added_columns import added_columns
 from .axes.against_many import against_many
 from .axes.mixed import mixed_examples
 from .axes.norms import norms_of_parts
+from .axes.over_the_batch import is_over_others
 from .axes.reduced_early import reduced_early
 from .axes.second_derivatives import second_derivatives
 from .batches import batch_mistakes
@@ -179,9 +180,10 @@ def looked_at(case: Case, when: When) -> str:
 
 
 def unhappened(traps: Iterable[Finding], case: Case) -> list[Finding]:
-    """What may go wrong somewhere: a remark where in some training steps nothing did."""
+    """What may go wrong somewhere: a remark where in some training steps nothing did; nothing that steps disprove."""
+    traps = [f for f in traps if f.kind != "softmax over the batch" or not is_over_others(f, case)]
     if not case.steps or case.is_spoiled or case.failed:
-        return list(traps)
+        return traps
     return [replace(f, severity=min(f.severity, CALM), text=f"{f.text}; it did not happen in {len(case.steps)} "
                     "training steps") if f.kind in HAZARDS else replace(f, severity=min(f.severity, CALM))
             if f.kind == "loss is no scalar" and case.learns else f for f in traps if not _is_level(f, case)]

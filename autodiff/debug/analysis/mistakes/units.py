@@ -1,5 +1,5 @@
 """Units that are dead or saturated, as what activations were given in several steps shows; gradients that vanish with
-depth; units that a reshape takes for places; and shares of one unit, which are all 1."""
+depth; and units that a reshape takes for places."""
 from __future__ import annotations
 
 import re
@@ -16,8 +16,7 @@ from ...facts.roles import LAYERS, VARIABLES, at_line, place_of
 from ..attenuation import SATURATING
 from ..findings import Finding
 from .case import Case, finding, gradients_of, held, is_variable_read
-from .heads import ENTROPIES, SAME, divided_by, heads, through
-from .pairing import batches_of
+from .heads import ENTROPIES, SAME, heads, through
 from .start import SMALL, is_hidden, kernels_of
 
 _DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as dead
@@ -251,43 +250,3 @@ def _along_units(op: Operation, case: Case) -> Operation | None:
 def shape_of(dims: tuple[int | None, ...] | None) -> str:
     """Sizes, ? where one is left open."""
     return "[" + ", ".join("?" if n is None else str(n) for n in dims or ()) + "]"
-
-
-def one_class(op: Operation, case: Case) -> Iterator[Finding]:
-    """A softmax over a single element, also one written by hand, or a division by the sum or mean of one."""
-    if op.type not in ("Softmax", "LogSoftmax", "RealDiv", *ENTROPIES) or op not in case.trained or not lone_axes(op):
-        return
-    total, dims = divided_by(op), op.inputs[0].dims or ()
-    what = "is a softmax" if total is None else (
-        f"divides {op.inputs[0].name} of shape {shape_of(dims)} by its {total.type.lower()}"
-        + ", as a softmax does," * (op.inputs[0].op.type == "Exp"))
-    is_number = any(np.any((y < 0) | (y > 1)) for head in heads(case) if head.end is op and head.labels is not None
-                    and case.steps for y in batches_of(case, head.labels))
-    is_trained = op in case.behind or op in ancestors([y for call in case.calls for y in call.ys])
-    if not is_trained and (any(each.type == op.type and each.site == op.site for each in case.behind) or any(
-            head.op.type in ENTROPIES and head.prediction is op.inputs[0] for head in heads(case))):
-        return  # the same once more, as of an evaluation, or of what a loss takes as logits
-    fix = "leave it out: the last layer of a regression has no activation" if is_number else (
-        "use tf.sigmoid, or tf.nn.sigmoid_cross_entropy_with_logits, for a single output; or give it one column for "
-        "each class")
-    if axis := axis_of_places(op, case):
-        how = f"tf.nn.softmax(x, axis={axis})" if total is None else f"axis={axis}"
-        fix = f"take it over axis {axis}, which has {dims[axis] or 'the'} places that it is to weigh: {how}"
-    yield finding(92 if is_trained else 60, "one class", op, f"{op.name} ({op.type}) {what} over one element, which "
-                  "makes it 1 whatever it was: no gradient comes through", fix, confidence="certain")
-
-
-def lone_axes(op: Operation) -> tuple[int, ...]:
-    """The axes over which a softmax, or a division by a sum or mean, is, if all have length 1; () for others."""
-    dims, total = op.inputs[0].dims or (), divided_by(op)
-    axes = static_value(total.inputs[1]) if total is not None else None if op.type == "RealDiv" else np.array(-1)
-    places = tuple(int(a) % len(dims) for a in np.ravel(axes)) if dims and axes is not None else ()
-    return places if all(dims[i] == 1 for i in places) else ()
-
-
-def axis_of_places(op: Operation, case: Case) -> int:
-    """The axis that weights of one element each are meant to be over, as of steps; 0 where they are the answer."""
-    dims = op.inputs[0].dims or ()
-    is_answer = op.type not in ("Softmax", "RealDiv") or any(op in (head.end, head.op) and len(
-        head.prediction.dims or dims) >= len(dims) for head in heads(case))
-    return 0 if is_answer else next((i for i in range(len(dims) - 1, 0, -1) if dims[i] != 1), 0)

@@ -11,10 +11,11 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
 from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..findings import Finding
+from .axes.one_class import one_class
 from .case import Case, finding, is_variable_read, kernel_of
 from .heads import SAME, constant, heads, last_layer, through, unbroadcast
 from .signs import is_of_one, source_of
-from .units import ACTIVATIONS, axes_mixed, one_class, order_of, shape_of
+from .units import ACTIVATIONS, axes_mixed, order_of, shape_of
 
 _PRODUCTS, _STEPS = ("MatMul", "Conv2D"), ("MatMul", "BatchMatMulV2", "Einsum")  # of layers, of loops
 _LINEAR = ("BiasAdd", "Add", "AddV2", *SAME)

@@ -29,7 +29,7 @@ def mixed_examples(case: Case) -> Iterator[Finding]:
     """Reshapes after which a row is no example any more, though each is held against the label of one."""
     runs = with_loss(case)
     for head in heads(case)[:_HEADS] if runs else ():
-        count = _examples(head, case)
+        count = examples_of(head, case)
         behind = ancestors([head.prediction]) & case.trained if count >= FEWEST else set[Operation]()
         found = [op for op in in_order(behind) if _may_mix(op, count) and not any(axes_mixed(op, case))][:_CANDIDATES]
         if found:
@@ -62,7 +62,7 @@ def _told(op: Operation, head: Head, probes: list[Moved], count: int, other: tup
                    f"move the axis of the examples first: tf.transpose(x, {order}){states}", confidence="certain")
 
 
-def _examples(head: Head, case: Case) -> int:
+def examples_of(head: Head, case: Case) -> int:
     """How many examples a batch has, as the labels tell; 0 where that is not known."""
     if head.labels is None or head.labels.op in case.trained:
         return 0
@@ -89,15 +89,17 @@ def _may_mix(op: Operation, count: int) -> bool:
     return bool(kept) and any(n == count and int(np.prod(old[:a])) not in kept for a, n in enumerate(old))
 
 
-def alone(wanted: list[Tensor], behind: list[Tensor], count: int, run: Run, case: Case) -> Iterator[Moved]:
+def alone(wanted: list[Tensor], behind: list[Tensor], count: int, run: Run, case: Case, *, is_last: bool = False
+          ) -> Iterator[Moved]:
     """Some examples in turn, with what is fed for another one in place of their own; what that changes of `wanted`.
 
-    behind: what is fed for these alone is moved."""
+    behind: what is fed for these alone is moved. is_last: along the last axis of so many, not the first."""
     fed = {t: np.asarray(v) for t, v in run.feeds.items() if t.op.type in PLACEHOLDERS and count in np.shape(v)
            and t.op in fed_behind(behind)}
     first = _values(run, wanted, {}, case)
     for i in map(int, np.linspace(1, count - 2, _PROBES if first and fed else 0)):
-        held = {t: _with_other(v, v.shape.index(count), i, (i + count // 2) % count) for t, v in fed.items()}
+        held = {t: _with_other(v, [a for a, n in enumerate(v.shape) if n == count][-is_last], i, (
+            i + count // 2) % count) for t, v in fed.items()}
         then = _values(run, wanted, held, case)
         yield Moved(i, {t: np.abs(np.subtract(then[t], v, dtype=float)) for t, v in first.items()
                         if t in then and np.shape(then[t]) == np.shape(v) and np.isfinite(v).all()})
