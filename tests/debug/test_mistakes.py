@@ -734,3 +734,13 @@ def test_a_run_behind_a_forgotten_one_may_ask_for_the_loss_of_that_step() -> Non
     after, before = (SimpleNamespace(number=number, trains=False, fetched=(), feeds={}) for number in (27, 26))
     assert _is_of_a_step(after, SimpleNamespace(runs=[after], y=None))
     assert not _is_of_a_step(after, SimpleNamespace(runs=[before, after], y=None))
+
+
+def test_a_variable_that_is_listed_twice_is_told_of_the_list(tmp_path: Path) -> None:
+    text = """
+loss = tf.reduce_mean(tf.square(dense(p, 1) - q))
+listed = tf.trainable_variables()
+fit([adam(.01).minimize(loss, var_list=listed + listed[:1]), loss], near, 8)
+"""
+    twice = [f for f in findings(text, tmp_path) if f.kind == "updated twice"]
+    assert len(twice) == 1 and "twice in its list" in twice[0].text and "var_list" in twice[0].remedy

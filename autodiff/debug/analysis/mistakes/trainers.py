@@ -58,10 +58,15 @@ def _updated_twice(case: Case) -> list[Finding]:
         for update in case.updates:
             other = first.setdefault((update.variable, update.y), update) if update.op in run.ran else update
             if other is not update:
+                places = [place_of(each.op) for each in (other, update)]
+                is_named_twice = places[0] == places[1] and other.gradient is update.gradient
                 return [finding(61 if not case.learns else 45, "updated twice", update.op, f"{update.variable.name} is "
-                                f"updated twice in run {run.number}, by {other.op.name}{at_line(place_of(other.op))} "
-                                f"and by {update.op.name}{at_line(place_of(update.op))}, both by the gradient of "
-                                f"{case.y.name}: two optimizers that know nothing of each other take two steps",
+                                f"updated twice in run {run.number}, by {other.op.name}{at_line(places[0])} "
+                                f"and by {update.op.name}{at_line(places[1])}, both by the gradient of {case.y.name}: "
+                                + ("one call has it twice in its list of variables, where another may be meant"
+                                   if is_named_twice else
+                                   "two optimizers that know nothing of each other take two steps"),
+                                "name it once in var_list, and the other one" if is_named_twice else
                                 "run one train op", target=update.variable.name, confidence="certain")]
     return []
 
