@@ -31,6 +31,7 @@ class Iterator(Structured):
         self.graphs: tuple[Any, ...] = ()
         self.made: Site | None = None  # the lines of its dataset's last step and first
         self.begun: Site | None = None
+        self.shuffled: tuple[Any, ...] = ()  # as of its dataset
         self.initializer: Operation | None = None
         self.given = 0
         self.begun_by = "what iterator.make_initializer(dataset) gives"
@@ -72,7 +73,7 @@ class Iterator(Structured):
 
     def _begin(self, dataset: Any, values: Sequence[np.ndarray]) -> None:
         self.given, self._items, self.graphs = 0, dataset._elements(Begun(values)), dataset.graphs
-        self.made, self.begun = dataset.made, dataset.begun
+        self.made, self.begun, self.shuffled = dataset.made, dataset.begun, dataset.shuffled
 
     def get_next(self, name: str | None = None) -> Any:
         """Tensors of the next element at each run. At the end the run fails with OutOfRangeError."""
@@ -83,7 +84,7 @@ class Iterator(Structured):
             if at._items is None:
                 raise FailedPreconditionError("GetNext() failed because the iterator has not been initialized.",
                                               hint=f"run {at.begun_by} before the first step")
-            self.made, self.begun, self.graphs = at.made, at.begun, at.graphs
+            self.made, self.begun, self.graphs, self.shuffled = at.made, at.begun, at.graphs, at.shuffled
             for item in at._items:
                 self.given = at.given = at.given + 1
                 return nest.flatten(item)

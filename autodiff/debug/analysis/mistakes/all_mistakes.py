@@ -66,7 +66,8 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
          "learning rate decayed to nothing": ("better taken for worse",), "graph grows": ("compiled anew",),
          "squared error of a softmax": ("one class for several",), **dict.fromkeys((
              "labels", "term cut off"), ("one class", "labels and logits swapped")),
-         "labels do not follow from inputs": ("inputs not scaled", "changed after compile"),  # why nothing is learnt
+         "labels do not follow from inputs": (  # why nothing is learnt
+             "inputs not scaled", "changed after compile", "drawn apart"),
          "not trained": ("gradient not applied",), "fed in vain": ("choices not used",),
          "penalty too large": ("mean before square",),  # of errors that cancel
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}

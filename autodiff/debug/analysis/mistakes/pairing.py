@@ -21,6 +21,7 @@ _CHANNELS = 8  # numbers of a place, at most, that are multiplied with each othe
 _AXES, _ALONE, _APART = 25, 0.15, 4.0  # numbers of an example; their correlation; variance of means over that by chance
 _OF_NUMBERS = ("squared", "absolute")  # forms of errors
 _SURE = 3.0  # standard deviations beyond chance
+_LATEST, _FEW_RUNS = 40, 4  # runs that are looked at for what they were given; steps that show how that is done
 _MOSTLY = 0.9  # share of one class, beyond which the others are too few to tell
 
 
@@ -137,15 +138,57 @@ def _is_dealt_out(batches: list[np.ndarray]) -> bool:
 def drawn_apart(head: Head, labels: Tensor, case: Case) -> list[Finding]:
     """Labels of another element of an iterator than their inputs: each get_next() takes one of its own."""
     told, given = (_components(t) for t in (labels, head.prediction))
+    if not told and not given:
+        return _of_two_runs(head, labels, case)
     if len({op for op, _ in told}) != 1 or not given or {op for op, _ in told} & {op for op, _ in given}:
         return []
     (op, _), other = next(iter(told)), next(iter(given))[0]
-    if iterator_of(other) is not iterator_of(op) or {i for _, i in told} & {i for _, i in given}:
+    if iterator_of(other) is not iterator_of(op):
+        return _shuffled_apart(head, labels, (other, op), case)
+    if {i for _, i in told} & {i for _, i in given}:
         return []  # the same component of two elements is one and what follows it
     return [finding(72, "drawn apart", op, f"the labels of {head.op.name} come of {op.name}, what predicts them of "
                     f"{other.name}{at_line(place_of(other))}: these are two get_next() of one iterator, and each takes "
                     "an element of its own, so no label belongs to its input", "call get_next() once: x, y = "
                     "iterator.get_next()", target=labels.name, confidence="certain")]
+
+
+def _of_two_runs(head: Head, labels: Tensor, case: Case) -> list[Finding]:
+    """What is fed for labels and inputs, taken of an iterator in runs of their own."""
+    draws = [op for op in case.operations if iterator_of(op) is not None]
+    case.want(*(t for op in draws for t in op.outputs))
+    made: dict[bytes, tuple[Operation, int]] = {}
+    pairs = []
+    for run in case.runs[-_LATEST:] if draws and labels.op.type in PLACEHOLDERS and not case.learns else ():
+        if not run.trains:
+            made.update((np.asarray(value).tobytes(), (op, run.number)) for op in draws if op in run.ran
+                        for t in op.outputs if t in run.fetched and (value := case.values(run).get(t)) is not None)
+            continue
+        inputs = [t for t in run.feeds if t.op in fed_behind([head.prediction])]
+        fed = [np.asarray(run.feeds[t]).tobytes() for t in (*inputs, labels) if t in run.feeds]
+        pairs += [[made[each] for each in fed]] if len(fed) > 1 and made.keys() >= {*fed} else []
+    apart = [(first, last) for first, *others, last in pairs if last not in (first, *others)
+             and iterator_of(first[0]) is iterator_of(last[0])]
+    if len(apart) < _FEW_RUNS or len(apart) < len(pairs):
+        return []
+    (op, number), (_, its) = apart[-1]
+    return [finding(72, "drawn apart", op, f"what is fed for {labels.name} was taken of {op.name} in run {its}, what "
+                    f"is fed for the inputs in run {number}, and so in all {len(apart)} steps looked at: each takes an "
+                    "element of its own, so no label belongs to its input", "take both in one run: x, y = "
+                    "session.run([next_x, next_y])", target=labels.name, confidence="certain")]
+
+
+def _shuffled_apart(head: Head, labels: Tensor, both: tuple[Operation, Operation], case: Case) -> list[Finding]:
+    """Labels of an iterator whose elements come in another order than those of the one that their inputs are of."""
+    shuffles = [getattr(iterator_of(op), "shuffled", ()) for op in both]
+    if case.learns or len({tuple(each.order for each in several) for several in shuffles}) < len(both):
+        return []
+    orders = [f"{op.name}{at_line(place_of(op))} are " + (f"shuffled{at_line(as_place(several[-1].site))}" if several
+              and several[-1].site is not None else "in the order given") for op, several in zip(both, shuffles)]
+    return [finding(72, "drawn apart", both[1], f"the labels of {head.op.name} and what predicts them come of two "
+                    f"iterators: elements of {orders[0]}, those of {orders[1]}, so no label belongs to its input; "
+                    f"{case.went}", "shuffle both together: tf.data.Dataset.zip((inputs, labels)).shuffle(n), or give "
+                    "both shuffles the same seed and buffer_size", target=labels.name, confidence="certain")]
 
 
 def _components(tensor: Tensor) -> set[tuple[Operation, int]]:
