@@ -4,6 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from autodiff.core.errors import AutodiffError
+from autodiff.debug.analysis.scripts.changes import changed
+
 from .programs_of_keras import KERAS
 from .test_mistakes import findings, trained
 
@@ -25,6 +28,12 @@ _WATCHED = KERAS + """
 m = model(layers.Dense(4, "softmax"))
 m.compile("adam", "sparse_categorical_crossentropy", ["accuracy"])
 m.fit(data, classes, 24, 4, verbose=0, callbacks=[keras.callbacks.EarlyStopping(patience=2)])
+"""
+_PLATEAU = KERAS + """
+m = model(layers.Dense(4, "softmax"))
+m.compile(keras.optimizers.SGD(.05), "sparse_categorical_crossentropy", ["accuracy"])
+slower = keras.callbacks.ReduceLROnPlateau("loss", .1, patience=0, min_delta=.5, min_lr=1e-5)
+history = m.fit(data, classes, 24, 12, verbose=0, callbacks=[slower])
 """
 WRONG = {
     "classes never trained": (_SORTED.replace("split=.2", "split=.4"), "error", "% of them are of class 3, and of the",
@@ -57,3 +66,32 @@ def test_what_a_call_of_fit_does_to_rows_is_told_and_written(kind: str, tmp_path
 @pytest.mark.parametrize("name", QUIET)
 def test_rows_in_the_right_order_are_nothing_to_tell(name: str, tmp_path: Path) -> None:
     assert not {f.kind for f in findings(QUIET[name], tmp_path)} & WRONG.keys()
+
+
+def test_a_rate_that_a_callback_lowers_is_told_of_it_and_what_trains_is_no_rate(tmp_path: Path) -> None:
+    shell = trained(_PLATEAU, tmp_path)
+    found = shell.dbg.doctor().findings
+    number, said = next((i + 1, each) for i, each in enumerate(found) if "decayed" in each.kind)
+    assert "; ReduceLROnPlateau at model.py:" in said.text and "lowers it after epochs 2, 3, 4" in said.text
+    assert "each time that loss was no better for 0 epochs" in said.text and "decay_steps" not in said.remedy
+    assert said.place is not None and "ReduceLROnPlateau(" in said.place.text
+    with pytest.raises(AutodiffError):
+        shell.dbg.edits.patch(number)
+    shell.close()
+    of_schedule = _PLATEAU.replace('ReduceLROnPlateau("loss", .1, patience=0, min_delta=.5, min_lr=1e-5)',
+                                   "LearningRateScheduler(lambda epoch: .05 * .3 ** epoch)")
+    said = next(each for each in findings(of_schedule, tmp_path) if "decayed" in each.kind)
+    assert "LearningRateScheduler at model.py:" in said.text and "decay_steps" not in said.remedy
+
+
+@pytest.mark.parametrize(("old", "new", "fits"), [
+    ("x = Embedding(9, 3)(ids)", "x = Embedding(9, 3)(ids, mask_zero=True)", False),
+    ("x = Embedding(9, 3)(ids)", "x = Embedding(9, 3, mask_zero=True)(ids)", True),
+    ("x = LSTM(3)(ids)", "x = LSTM(3)(ids, mask=m)", True), ("h = m.fit(x, y)", "h = max(m.fit(x, y), 0.1)", False),
+    ("h = m.fit(x, y)", "h = 2 * m.fit(x, y)", False), ("f(m.fit(x, y), 1)", "f(m.fit(x, y), 2)", True)])
+def test_a_change_that_no_call_could_mean_is_none(old: str, new: str, fits: bool) -> None:
+    if fits:
+        assert changed(old, [(0, len(old), new)]) == new
+    else:
+        with pytest.raises(AutodiffError, match="the edit does not fit there"):
+            changed(old, [(0, len(old), new)])

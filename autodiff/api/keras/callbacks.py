@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core.errors import ArgumentError
-from ...core.site import capture
+from ...core.site import capture, resolve
 from .. import logging
 from ..common.unsupported import refusing
 from ..file_writer import FileWriter
@@ -164,6 +164,11 @@ class ReduceLROnPlateau(_Monitor):
             raise ArgumentError("ReduceLROnPlateau does not support a factor >= 1.0.", found=str(factor))
         super().__init__(monitor, mode, min_delta)
         self.factor, self.patience, self.cooldown, self.min_lr = factor, patience, cooldown, min_lr
+        self.lowered = list[int]()  # after which epochs, counted from 1
+
+    def set_model(self, model: Any) -> None:
+        super().set_model(model)
+        vars(model).setdefault("setters", []).append(self)
 
     def on_epoch_end(self, epoch: int, logs: Any = None) -> None:
         rate = float(backend.get_value(self.model.optimizer.lr))
@@ -175,7 +180,9 @@ class ReduceLROnPlateau(_Monitor):
             return
         self.wait += 1
         if self.wait >= self.patience and rate > self.min_lr:
-            backend.set_value(self.model.optimizer.lr, max(rate * self.factor, self.min_lr))
+            self.lowered.append(epoch + 1)
+            site = resolve(self.frames[:1])[0]
+            backend.set_value(self.model.optimizer.lr, max(rate * self.factor, self.min_lr), (site.file, site.line))
             self.cooldown_counter, self.wait = self.cooldown, 0
 
 
@@ -183,7 +190,11 @@ class LearningRateScheduler(Callback):
     """Sets the rate before each epoch to schedule(epoch), or schedule(epoch, rate)."""
 
     def __init__(self, schedule: Callable[..., float], verbose: int = 0) -> None:
-        self._schedule = schedule
+        self._schedule, self.frames = schedule, capture()
+
+    def set_model(self, model: Any) -> None:
+        super().set_model(model)
+        vars(model).setdefault("setters", []).append(self)
 
     def on_epoch_begin(self, epoch: int, logs: Any = None) -> None:
         rate = self.model.optimizer.lr

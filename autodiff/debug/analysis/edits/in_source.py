@@ -240,9 +240,15 @@ def _swapped(source: Source, rewrite: Swapped) -> list[Change]:
     return [(*source.range(side), source.raw(other)) for side, other in zip(sides, sides[::-1])]
 
 
+def _taking(call: ast.Call, keyword: str) -> ast.Call:
+    """Of a layer that is made and called in one, `Dense(3)(x)`, the call that takes a keyword: that which makes it."""
+    made = call.func
+    return made if isinstance(made, ast.Call) and keyword and word_of(call, keyword) is None else call
+
+
 def _given(source: Source, rewrite: Argument) -> list[Change]:
     op, keyword, text = rewrite
-    calls = [node for node in source.spanned(op) if isinstance(node, ast.Call)]
+    calls = [_taking(node, keyword) for node in source.spanned(op) if isinstance(node, ast.Call)]
     if keyword == "zero_infinity" and not any(is_call(call, "ctcloss") for call in calls):  # a layer takes it
         calls = [call for call in source.all(ast.Call) if is_call(call, "ctcloss")]
     word = word_of(calls[0], keyword) if len(calls) == 1 else None

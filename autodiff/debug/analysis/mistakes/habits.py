@@ -17,6 +17,7 @@ from .case import Case, finding, update_op
 _RATES = re.compile("(?i)acc|auc|precision|recall|f1|r2|iou|dice")  # numbers that are the better the greater they are
 _ERRORS = re.compile("(?i)loss|err|mse|mae|mape|msle|perplex")  # and the smaller
 _OFTEN = 2  # times that a model is compiled again at one line, which no change of its layers explains
+_TOLD = 3  # epochs that are named
 _TABLE = 2  # axes, at least, of what an output depends on as on no offset
 TURNED, ANEW, UNSEEN = "better taken for worse", "compiled anew", "watched in vain"
 FREED = "made trainable, and is not trained"
@@ -45,6 +46,26 @@ def _turned(model: Any, case: Case) -> list[Finding]:
                            ", or leave mode out" * (not left)), confidence="certain", written=other)
         return [_at(said, each.frames)]
     return []
+
+
+def set_by_callback(case: Case) -> tuple[str, str, bool] | None:
+    """Which callback sets the learning rate, and when; what to do; whether it waits for a number to stand still.
+
+    None where no callback of a Keras model does.
+    """
+    setters = [each for model in case.graph.extras.get("compiled", {}).values() for each in getattr(
+        model, "setters", ()) if getattr(each, "lowered", True)]
+    if not setters:
+        return None
+    each, name = setters[-1], type(setters[-1]).__name__
+    where = at_line(next(map(as_place, resolve(each.frames[:1])), None))
+    epochs = getattr(each, "lowered", [])
+    if not epochs:
+        return f"{name}{where} sets it before each epoch", "let its schedule fall more slowly, or end higher", False
+    told = ", ".join(map(str, epochs[:_TOLD])) + f" and {len(epochs) - _TOLD} more" * (len(epochs) > _TOLD)
+    return (f"{name}{where} lowers it after epoch{'s' * (len(epochs) > 1)} {told}, each time that {each.monitor} was no "
+            f"better for {each.patience} epoch{'s' * (each.patience != 1)}", f"patience={4 * each.patience + 1}, or a "
+            "min_lr that still changes something, if the rate is not meant to fall so soon", True)
 
 
 def _unseen(model: Any, case: Case) -> list[Finding]:

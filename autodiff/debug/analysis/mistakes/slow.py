@@ -19,6 +19,7 @@ from ...facts.roles import VARIABLES
 from ..findings import Finding
 from ..update_blame import operands_of
 from .case import Case, Run, finding, gradients_of, rate_of, update_op
+from .habits import set_by_callback
 from .heads import number_in
 from .modes import average_of, choice_of
 from .stepping import Average, averages_among, kept_by
@@ -121,13 +122,14 @@ def decayed(case: Case) -> list[Finding]:
         elif len(values) > 2 and len(case.steps) < 2000 and 0 <= at_end < 0.01 * values[0][1] and (
                 not case.learns or values[-2][1] < 0.01 * values[0][1]):  # and not at the end of what it is meant for
             half, latest = _first_below(case, rate, 0.5 * values[0][1], counters)
-            found.append(finding(65 if case.last_loss > 0.3 * case.first_loss else 46, "learning rate decayed to "
+            said, remedy, waits = set_by_callback(case) or ("", "count decay_steps in steps, not epochs: "
+                                                            f"{_in_an_epoch(case, half)}; or decay more slowly", False)
+            learnt = case.last_loss <= 0.3 * case.first_loss
+            found.append(finding(38 if waits and learnt else 46 if waits or learnt else 65, "learning rate decayed to "
                                  "nothing", rate.op, f"the learning rate falls from {values[0][1]:.3g} at step "
                                  f"{values[0][0]} to {values[-1][1]:.3g} at step {values[-1][0]}, below half by "
-                                 f"step {half}{latest}: the last steps change nothing, and the loss stays at "
-                                 f"{case.last_loss:.4g}",
-                                 f"count decay_steps in steps, not epochs: {_in_an_epoch(case, half)}; or decay "
-                                 "more slowly", step=half, confidence="certain"))
+                                 f"step {half}{latest}{'; ' * bool(said)}{said}: the last steps change nothing, and "
+                                 f"the loss stays at {case.last_loss:.4g}", remedy, step=half, confidence="certain"))
     return found[:1]
 
 

@@ -157,7 +157,8 @@ def set_anew(source: Source, rewrite: SetRate) -> list[Change]:
     if given_rate := compounding(source, line):
         return [(*source.range(given_rate[0]), f"{rewrite.bound:g}")]
     told = [each for node in source.at_line(line, ast.Call) if is_call(node, "setvalue") for each in given(node, 1)]
-    told += [node.value for node in source.at_line(line, ast.Assign)]
+    told += [node.value for node in source.at_line(line, ast.Assign)  # not what is given to a name: none is a rate
+             if any(isinstance(each, ast.Attribute) for each in node.targets)]
     numbers = {found for each in told for found in source.numbers(each, rewrite.value)}
     if len(numbers) == 1:
         return [(*source.range(*numbers), f"{rewrite.bound:g}")]
