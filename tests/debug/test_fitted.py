@@ -71,12 +71,11 @@ def test_rows_in_the_right_order_are_nothing_to_tell(name: str, tmp_path: Path) 
 def test_a_rate_that_a_callback_lowers_is_told_of_it_and_what_trains_is_no_rate(tmp_path: Path) -> None:
     shell = trained(_PLATEAU, tmp_path)
     found = shell.dbg.doctor().findings
-    number, said = next((i + 1, each) for i, each in enumerate(found) if "decayed" in each.kind)
+    said = next(each for each in found if "decayed" in each.kind)
     assert "; ReduceLROnPlateau at model.py:" in said.text and "lowers it after epochs 2, 3, 4" in said.text
     assert "each time that loss was no better for 0 epochs" in said.text and "decay_steps" not in said.remedy
     assert said.place is not None and "ReduceLROnPlateau(" in said.place.text
-    with pytest.raises(AutodiffError):
-        shell.dbg.edits.patch(number)
+    assert said.remedy.endswith("it is to be written by hand")
     shell.close()
     of_schedule = _PLATEAU.replace('ReduceLROnPlateau("loss", .1, patience=0, min_delta=.5, min_lr=1e-5)',
                                    "LearningRateScheduler(lambda epoch: .05 * .3 ** epoch)")
