@@ -51,8 +51,7 @@ class Run:
 class Case:
     """graph, y: what is minimized. variables: trainable ones. runs: remembered, oldest first; none for the graph alone.
 
-    look: the values of tensors in a run, where they can be had, with other values of variables and of tensors, by
-    name and by tensor, if some are given.
+    look: the values of tensors in a run, where they can be had, with other values of some variables and tensors.
     failed: why the last run raised an error, or "". history: step and y of all training runs that are known, also of
     those that are not remembered. wholes: as of State. nonfinite: the first step at which y was not finite, 0 for none.
     guess_of: what y is for one answer to everything, inf where that is not known. is_over: no more runs will come.
@@ -252,8 +251,9 @@ class Case:
 
     @property
     def is_at_ease(self) -> bool:
-        """Whether it learns what it is given as it is: a first loss beyond all measure is better after any steps."""
-        return self.learns and self.first_loss <= _ABSURD * max(abs(self.last_loss), 1.0)
+        """Whether it learns what it is given; a first loss beyond all measure is better after any steps."""
+        is_far = self.first_loss > _ABSURD * max(abs(self.last_loss), 1.0)
+        return self.learns and not is_far or self.falls and self.last_loss < self.guess < np.inf
 
     @cached_property
     def falls(self) -> bool:

@@ -302,7 +302,7 @@ class Checkup:
             start.update(moment.variables)
         behind = ancestors([y]) if case.variables else ()  # else nobody learns from them
         fed = [{t: value for t, value in {**m.outcomes, **m.feeds}.items() if t.op in behind} for m in moments]
-        return [*feed_mistakes(fed, learns=case.is_at_ease or case.falls, beyond=case.first_loss / case.guess),
+        return [*feed_mistakes(fed, learns=case.is_at_ease, beyond=case.first_loss / case.guess),
                 *(finding for loop in loops for finding in loop_growth(loop, start))]
 
     def _not_updated(self) -> list[Finding]:
