@@ -295,7 +295,9 @@ def stopped(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
 
 def chosen(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
     """The logarithm of the one probability that is fed, in place of those of all."""
-    fed = next(t for t in case.steps[0].feeds if t.name == finding.target)
+    fed = next((t for t in case.steps[0].feeds if t.name == finding.target), None)
+    if fed is None:  # it is not known which was chosen
+        return
     count, is_log, y = (op.outputs[0].dims or (0,))[-1], op.type == "Log", op.outputs[0]
     name, is_column = _called(fed.op, op), np.ndim(case.steps[0].feeds[fed]) != 1
     code = f"tf.one_hot(tf.reshape({name}, [-1]), {count})" if is_column else f"tf.one_hot({name}, {count})"

@@ -29,12 +29,15 @@ from .pace import endless_falls, negated_losses, pace_mistakes
 from .pairs import pair_mistakes
 from .penalties import cut_off, penalty_mistakes
 from .reach import HAZARDS, near_misses, near_poles
+from .rows.copies import COPIES, copies
 from .rows.fitted import fitted_mistakes
+from .rows.left_datasets import LEFT, left_datasets
 from .signs import wrong_sign
 from .slow import averages_behind
 from .start import copy_mistakes, start_mistakes
 from .targets.bootstrapped import endless_targets, trained_targets
 from .targets.left_open import ends_left_out
+from .targets.of_states import NEXT_UNUSED, of_the_same_state
 from .terms.deviations import deviations_taken_for_variances
 from .trainers import adversary_mistakes, by_loss, trainer_mistakes
 from .units import depth_mistakes
@@ -67,8 +70,10 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
          "squared error of a softmax": ("one class for several",), **dict.fromkeys((
              "labels", "term cut off"), ("one class", "labels and logits swapped")),
          "labels do not follow from inputs": (  # why nothing is learnt
-             "inputs not scaled", "changed after compile", "drawn apart"),
-         "not trained": ("gradient not applied",), "fed in vain": ("choices not used",),
+             "inputs not scaled", "changed after compile", "drawn apart", COPIES),
+         **dict.fromkeys(("sorted by class", "same batch", "one label"), (COPIES,)),
+         "not trained": ("gradient not applied",), "fed in vain": ("choices not used", NEXT_UNUSED),
+         LEFT: ("sorted by class",),
          "penalty too large": ("mean before square",),  # of errors that cancel
          "no step": ("learning rate too low", "learning rate decayed to nothing", "clipped away", "clipped too hard")}
 OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  # not of the function that is called
@@ -76,8 +81,9 @@ OF_A_CALL = ("adversaries agree", "critic told the same of both", "broadcast")  
 OF_A_RATE = ("learning rate too high", "learning rate too low", "learning rate decayed to nothing", "steps too large")
 UNSCALED = "inputs not scaled"
 OF_DATA = (UNSCALED, "inputs almost zero", "targets not scaled", "labels do not follow from inputs",
-           "sorted by class", "same batch", "nan in the data", "unbalanced classes", "one label",
-           "target among the inputs", "all padding", "pairs with themselves", "class weights the wrong way round")
+           "sorted by class", "same batch", COPIES, LEFT, NEXT_UNUSED, "nan in the data", "unbalanced classes",
+           "one label", "target among the inputs", "all padding", "pairs with themselves",
+           "class weights the wrong way round")
 _DIVERGED = 96  # severity of a rate from which on a training diverges
 _FEW = 5  # losses of a training that say nothing of how it goes
 _LEVEL = 0.5  # of the largest of values, above which all of them hardly vary
@@ -105,7 +111,7 @@ RULES = (*_OF_A_LOSS, other_losses, wiring_mistakes, mixed_examples, against_man
          misuses, mode_mistakes, averages_behind, start_mistakes, trainer_mistakes, copy_mistakes, adversary_mistakes,
          optimizer_mistakes, batch_mistakes, pace_mistakes, depth_mistakes, left_alone_mistakes, leak_mistakes,
          missing_mistakes, pair_mistakes, formula_mistakes, habit_mistakes, second_derivatives, added_columns,
-         norms_of_parts, fitted_mistakes)
+         norms_of_parts, fitted_mistakes, copies, left_datasets, of_the_same_state)
 
 
 def all_mistakes(case: Case) -> list[Finding]:

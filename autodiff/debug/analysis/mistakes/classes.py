@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ....core.graph import Operation
+from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors
 from ...facts.roles import at_line, place_of
 from ..findings import Finding
@@ -22,6 +22,7 @@ _LINEAR, _BY_CONSTANTS = ("Sum", "Mean", "Neg", *SAME), ("Mul", "RealDiv", "Add"
 _KINDS = 3  # different whole numbers from which on they are classes
 _TRAINED = 20  # steps that should have taught something
 _CLEAR = 0.5  # how far the right class stands out
+_TOLD = 4  # probabilities that are said
 _SEVERAL = 0.05  # share of examples with more than one yes
 _MOST = 100  # columns: more are an image, not classes
 
@@ -53,6 +54,35 @@ def _all_alike(case: Case) -> Iterator[Finding]:
                               f"{at_line(place_of(tensor.op))}, which is fed the one of {count} for each, others in "
                               f"each of {len(case.steps)} steps", "take the logarithm of the one that is fed alone, by "
                               f"tf.one_hot of {tensor.op.name}", target=tensor.name, confidence="certain")
+                return
+        if (weight := _by_examples(op, case)) is not None:
+            source = op.inputs[0] if op.type == "Log" else op.outputs[0]
+            chances = [x if op.type == "Log" else np.exp(x) for x in case.series(source)[-1:]]
+            said = ", ".join(f"{each:.2g}" for each in chances[0].mean(axis=0)[:_TOLD]) + ", …" * (count > _TOLD)
+            yield finding(66, "choices not used", op, f"{op.name} has the logarithms of {count} probabilities of an "
+                          f"example, and {case.y.name} takes all of them alike, times {weight.name}, one number for "
+                          "each example: which one was taken is nowhere in it, so they are pulled together, or apart, "
+                          f"whatever was done; on average they are now {said}", "feed the one that was taken, and take "
+                          f"its logarithm alone: tf.reduce_sum(tf.one_hot(taken, {count}) * log_p, axis=-1), times "
+                          "that number")
+            return
+
+
+def _by_examples(op: Operation, case: Case) -> Tensor | None:
+    """What is fed for each example, and differs, by which logarithms of all of its probabilities are multiplied."""
+    behind, tensor = set(case.behind), op.outputs[0]
+    while len(users := [c for c in tensor._consumers if c in behind]) == 1:
+        user = users[0]
+        for other in [t for t in user.inputs if t is not tensor] if user.type == "Mul" else ():
+            pairs = list(zip(case.series(other), case.series(op.outputs[0])))
+            if fed_behind([other]) and other.op not in case.trained and pairs and all(
+                    x.ndim == 2 and w.size == len(x) > 1 and np.ptp(w) > 0 for w, x in pairs) and not _names_one(
+                    [w for w, _ in pairs], pairs[0][1].shape):  # labels that were to be one-hot
+                return other
+        if user.type not in ("Neg", "Identity", "Mul", "Sum", "Mean"):
+            return None
+        tensor = user.outputs[0]
+    return None
 
 
 def _weighed_alike(op: Operation, behind: set[Operation]) -> bool:

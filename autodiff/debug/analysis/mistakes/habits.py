@@ -64,8 +64,8 @@ def set_by_callback(case: Case) -> tuple[str, str, bool] | None:
         return f"{name}{where} sets it before each epoch", "let its schedule fall more slowly, or end higher", False
     told = ", ".join(map(str, epochs[:_TOLD])) + f" and {len(epochs) - _TOLD} more" * (len(epochs) > _TOLD)
     return (f"{name}{where} lowers it after epoch{'s' * (len(epochs) > 1)} {told}, each time that {each.monitor} was "
-            f"no better for {each.patience} epoch{'s' * (each.patience != 1)}", f"patience={4 * each.patience + 1}, or a "
-            "min_lr that still changes something, if the rate is not meant to fall so soon", True)
+            f"no better for {each.patience} epoch{'s' * (each.patience != 1)}", f"patience={4 * each.patience + 1}, or "
+            "a min_lr that still changes something, if the rate is not meant to fall so soon", True)
 
 
 def _unseen(model: Any, case: Case) -> list[Finding]:

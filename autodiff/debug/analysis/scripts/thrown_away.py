@@ -9,6 +9,7 @@ from .parsed import Parsed
 
 _OF_ARRAYS = ("astype", "clip", "reshape", "transpose", "round")  # methods that leave theirs as it is
 _OF_NUMPY = (*_OF_ARRAYS[1:], "log", "log1p", "sqrt", "abs", "divide", "subtract", "multiply", "true_divide", "float32")
+OF_DATASETS = ("batch", "cache", "map", "prefetch", "repeat", "shuffle", "skip", "take")  # which give new ones
 _OF_SCALERS = "transform"  # of scikit-learn, unless it is told to do so in place
 
 
@@ -32,6 +33,22 @@ def kept(source: Parsed) -> tuple[int, list[Change]] | None:
         return None
     alike = [(call, array) for call, array in found if called(call) == called(found[0][0])]
     return alike[0][0].lineno, [(source.range(call)[0],) * 2 + (f"{source.raw(array)} = ",) for call, array in alike]
+
+
+def left_dataset(source: Parsed, *methods: str) -> tuple[int, list[Change]] | None:
+    """The first call of such a method whose new dataset nobody takes, alone on a line; it is given to what it is of."""
+    for call in (node.value for node in source.all(ast.Expr)):
+        owner = owner_of(call)
+        if called(call) in methods and isinstance(owner, (ast.Name, ast.Attribute)) and _is_given_there(
+                source, owner) and _is_dataset(source, owner):
+            return call.lineno, [(source.range(call)[0],) * 2 + (f"{source.raw(owner)} = ",)]
+    return None
+
+
+def _is_dataset(source: Parsed, owner: ast.expr) -> bool:
+    """Whether a name is given what a method of a dataset, or a class of them, makes."""
+    return any("Dataset" in ast.unparse(value) or called(value) in OF_DATASETS
+               for value in source.given_to(owner))
 
 
 def _is_given_there(source: Parsed, array: ast.expr) -> bool:

@@ -18,16 +18,20 @@ from ...mistakes.all_mistakes import UNSCALED
 from ...mistakes.case import Case
 from ...mistakes.last_layer import NO_PROBABILITY
 from ...mistakes.modes import HALF, MOST_DROPPED, rate_of_dropout
+from ...mistakes.rows.copies import COPIES
 from ...mistakes.rows.fitted import ONE_KIND, SPLIT, STATES
+from ...mistakes.rows.left_datasets import LEFT
+from ...mistakes.targets.of_states import NEXT_UNUSED
 from ...scripts.calls import called, given, is_call, owner_of, owner_text, word_of, words_of
 from ...scripts.changes import Change
 from ...scripts.ends import ends
 from ...scripts.expressions import number_of, pairs_of
 from ...scripts.source_tree import Source
-from ...scripts.thrown_away import kept
+from ...scripts.thrown_away import kept, left_dataset
 from . import switches
 from .given import given_behind
 from .layer_lines import LAYER_LINES, a_unit_each, as_of_classes, line_of, of_numbers, quicker
+from .row_lines import by_its_number, dataset_kept, of_next, predicted_mixed
 from .schedules import by_steps
 
 _APART, _RARE = "labels do not follow from inputs", "unbalanced classes"
@@ -71,6 +75,8 @@ def _apart(source: Source, line: int, finding: Finding, case: Case) -> tuple[int
     """Two arrays that are each brought into an order of its own, or rows that are taken of each by other numbers."""
     if (shuffles := _zipped(source, case)) is not None:
         return shuffles
+    if (drawn := predicted_mixed(source)) is not None:
+        return drawn
     for found in (_shuffled(source), _reordered(source), _taken(source)):
         if len(found) == _SIDES:
             (first, one), (second, other) = found
@@ -165,7 +171,10 @@ def _fit_at(source: Source, line: int) -> ast.Call:
 
 
 def _in_order(source: Source, line: int, finding: Finding, case: Case) -> tuple[int, list[Change]]:
-    """fit that is told not to shuffle; or the one dataset of the file, which is cut into batches unshuffled."""
+    """A shuffle whose dataset is thrown away; fit that is told not to shuffle; or the one dataset of the file, which is
+    cut into batches unshuffled."""
+    if (found := left_dataset(source, "shuffle")) is not None:
+        return found
     batched = [owner for call in source.calls_named("batch") if (owner := owner_of(call)) is not None
                and "shuffle" not in ast.unparse(owner)]
     if len(batched) == 1 and "from_tensor_slices" in source.text and ".shuffle(" not in source.text:
@@ -266,6 +275,11 @@ def thrown_away_at(done: Arranged) -> str:
     return f"what {done.place.text} gives is thrown away{at_line(done.place)}"
 
 
+def is_thrown_away(done: Arranged) -> bool:
+    """Whether the line is to be as it is, and given to a name."""
+    return done.lines.get((done.place.file, done.place.line), "").strip().endswith(f" = {done.place.text.strip()}")
+
+
 def keeping(done: Arranged) -> str:
     """That line as it is to be."""
     return f"keep it, {done.lines[done.place.file, done.place.line].splitlines()[0].strip()}"
@@ -280,7 +294,8 @@ def _kept(source: Source, line: int, finding: Finding, case: Case) -> tuple[int,
 
 
 _FOUND = {
-    _APART: _apart, UNSCALED: _kept, "sorted by class": _in_order, _RARE: _weighed,
+    _APART: _apart, UNSCALED: _kept, "sorted by class": _in_order, COPIES: by_its_number,
+    LEFT: dataset_kept, NEXT_UNUSED: of_next, _RARE: _weighed,
     "class weights the wrong way round": _turned,
     **dict.fromkeys((
     "squared error of classes", "squared error of a softmax", "binary cross entropy of classes",

@@ -21,7 +21,7 @@ from ...scripts.expressions import number_of
 from ...scripts.source_tree import Source
 from ..activations import named_at
 from ..by_names import picked
-from .arrays import arranged, keeping, thrown_away_at
+from .arrays import arranged, is_thrown_away, keeping, thrown_away_at
 from .given import given_behind, made_at
 from .schedules import SetRate, compounding, rate_set
 from .switches import FROZEN, frozen_place
@@ -114,7 +114,7 @@ def _where_called(finding: Finding, op: Operation | None) -> Finding:
 def _where_given(finding: Finding, op: Operation | None, case: Case) -> Finding:
     """With the line that arranges the data that a finding is about, or that gives them to a Keras model."""
     given, done = given_behind(op), arranged(finding, op, case)
-    if done is not None and finding.kind == UNSCALED:
+    if done is not None and (finding.kind == UNSCALED or finding.kind == "sorted by class" and is_thrown_away(done)):
         finding = replace(finding, text=f"{finding.text}; {thrown_away_at(done)}", remedy=f"{keeping(done)}; "
                           f"{finding.remedy}")
     made = made_at(given) if given is not None and finding.kind in (UNSCALED, "targets not scaled") else None
