@@ -4,7 +4,9 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from ..core.graph import Operation, Tensor
-from ..core.traversal import reached
+from ..core.traversal import ancestors, reached
+
+_WIDE = 5000  # operations, of which it is worth while to look for those that ys depend on
 
 
 def carries_gradient(tensor: Tensor) -> bool:
@@ -46,7 +48,9 @@ def _reached_in_order(ys: list[Tensor], xs: list[Tensor]) -> set[Operation]:
     graph, listed = ys[0].graph, ys[0].graph.operations.listed
     if graph.building_function or graph.is_rewired or any(listed[at:at + 1] != [op] for op, at in places.items()):
         return set()
-    for op in listed[min(places.values()):max(places.values()) + 1]:
+    first, last = min(places.values()), max(places.values()) + 1
+    behind = sorted(ancestors(ys), key=lambda op: op.index) if last - first > _WIDE else None  # of one step of many
+    for op in listed[first:last] if behind is None else behind:
         for tensor in op.inputs:
             if tensor.op in found and (tensor.dtype.base_dtype.is_differentiable or carries_gradient(tensor)):
                 found.add(op)

@@ -7,6 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
+import autodiff as tf
 from autodiff.core.site import Site
 from autodiff.core.traversal import ancestors
 from autodiff.foreign.doors import View
@@ -778,3 +779,15 @@ def test_gradients_that_a_script_sets_itself_do_not_pile_up(told):
                  "losses.append(float(loss))", "w.grad = g", "optimizer.step()")
     kinds = [f.kind for *_, findings in found.steps for f in findings]
     assert len(found.steps) == 6 and "gradients accumulate" not in kinds
+
+
+def test_what_ops_without_a_slope_are_given_is_known_but_what_is_written_to():
+    with installed("autodiff.foreign.torch") as torch, tf.Graph().as_default():
+        from autodiff.foreign.torch import steps
+        tensors = [torch.tensor([float(i)]) for i in range(3)]
+        nodes = {id(t): tf.placeholder(tf.float32, [1], name=f"n{i}") for i, t in enumerate(tensors)}
+        for tensor in tensors[::2]:
+            tf.sqrt(nodes[id(tensor)])
+        entries = [SimpleNamespace(made=(t,), written=(t,) * (i == 2)) for i, t in enumerate(tensors)]
+        assert [(node.op.name, *at) for node, *at in steps._steep(entries, nodes)] == [("n0", 0, 0)]
+

@@ -27,6 +27,7 @@ from .refusals import no_solution
 from .remedies import by_zero, mapped_ops, numpys, of_none, of_products, remedy_for
 
 Values = Mapping[Tensor, Any]
+_TESTS: dict[str, Callable[[Any], Any]] = {"nan": np.isnan, "inf": np.isposinf, "-inf": np.isneginf}
 _MAPPED = ": its map function"
 _SELECTS = ("Select", "SelectV2", "Where")
 _DEEPEST = 5  # branches and loops inside of each other
@@ -62,8 +63,7 @@ def _makes_nan(op: Operation, values: Values) -> bool:
 
 
 def _has_nan(value: Any) -> bool:
-    array = np.asarray(value)
-    return array.dtype.kind in "fc" and array.size > 0 and bool(np.isnan(array).any())
+    return (array := np.asarray(value)).dtype.kind in "fc" and bool(np.isnan(array).any())
 
 
 def _reaching(roots: Collection[Tensor], bad: Collection[Tensor], values: Values) -> set[Operation]:
@@ -227,9 +227,7 @@ def _chosen(array: np.ndarray, *, nan_only: bool) -> tuple[tuple[int, ...], ...]
 
 def _kinds(array: np.ndarray) -> str:
     real = np.abs(array) if array.dtype.kind == "c" else array
-    found = [name for name, test in (("nan", np.isnan), ("inf", np.isposinf), ("-inf", np.isneginf))
-             if test(real).any()]
-    return ", ".join(found)
+    return ", ".join(name for name, test in _TESTS.items() if test(real).any())
 
 
 def _operands(op: Operation, values: Values, output: np.ndarray, index: tuple[int, ...]) -> tuple[Operand, ...]:
@@ -303,14 +301,16 @@ def _continued(op: Operation, tensor: Tensor, values: Values, index: tuple[int, 
 
 
 def _trap(op: Operation, values: Values, operands: Iterable[Operand]) -> str:
-    if op.gradient_of is not None and _comes_from_select(op):
+    if op.gradient_of is not None and _comes_from_select(op, values):
         return "where"
     return "underflow" if _underflow(op, values, operands) else ""
 
 
-def _comes_from_select(op: Operation) -> bool:
-    """Whether the gradient that the op's rule takes comes, a few ops away, from a choice that zeroed part of it."""
+def _comes_from_select(op: Operation, values: Values) -> bool:
+    """Whether a rule makes nan of a gradient that comes, a few ops away, from a choice that zeroed part of it."""
     level = reached([op], lambda at: [c for t in at.outputs for c in t._consumers if c.origin is op.origin])
+    if (known := [values[t] for o in level for t in o.outputs if t in values]) and not any(map(_has_nan, known)):
+        return False
     for _ in range(8):
         level = {t.op for o in level for t in o.inputs if t.op.gradient_of is not None}
         if any(o.forward_op.type in _SELECTS for o in level):

@@ -38,8 +38,8 @@ from .unkept import fixed_tables
 from .words import WORDS
 from .written import slower, written
 
-_NO_STEP = ("gradbg: nothing here was a step: loss.backward() is one, torch.autograd.grad of one loss, and a call of "
-            "what torch.func.grad made, or torch.vmap of that, but not of what requires gradients\n")
+_NO_STEP = ("gradbg: nothing here was a step: loss.backward() is one, torch.autograd.grad of one loss, and a call "
+            "of what torch.func.grad made, or torch.vmap of that, but not of what requires gradients\n")
 _OF_16_BITS = 0.5  # how far gradients may differ with them, as relus switch by rounding
 
 
@@ -124,8 +124,7 @@ class TorchDoor:
         self._losses = self._losses[1], loss
         with self._inside():
             names = user_names(self._view.namespace())
-            parameters, frames = parameters_in(names), user_frames()
-            self._habits.before_backward(parameters, frames)
+            self._habits.before_backward(parameters := parameters_in(names), user_frames())
             before = {name: p.grad.clone() for name, p in parameters.items() if p.grad is not None}
             run()
             loss, factor = self._habits.rates.unscaled(loss)
@@ -189,8 +188,8 @@ class TorchDoor:
     def _step(self, loss: Any, names: dict[str, Any], parameters: dict[str, Any], own: dict[str, Any],
               call: str) -> None:
         """Run what was recorded, under the debugger. What cannot be read is said; the script goes on."""
-        entries = [e for e in self._habits.lent.entries() if not _updates(e, parameters)]
-        entries = without_batches(entries, parameters.values())
+        entries = without_batches([e for e in self._habits.lent.entries() if not _updates(e, parameters)],
+                                  parameters.values())
         if not self.recorder.older:
             entries = in_loop(entries, user_frames(), self.recorder.before)
         used = sliced(entries, [loss])
@@ -208,7 +207,8 @@ class TorchDoor:
                     loss, *(p.grad for p in parameters.values())]):
                 self._pass_over()
                 return
-            built = self._builder.built(loss, used, parameters, data_names(names), signed)
+            is_ill = not all(np.isfinite(g).all() for g in own.values() if g is not None)
+            built = self._builder.built(loss, used, parameters, data_names(names), signed, is_exact=is_ill)
         except Exception as error:  # of a program that goes on, whatever we cannot read of it
             self._refuse(error)
             self._turn()
@@ -227,9 +227,9 @@ class TorchDoor:
     def _pass_over(self) -> None:
         """Go on without a look at a step, of a program whose steps are all others."""
         if "passed over" not in self._refused:
-            self._refused.add("passed over")
             sys.stderr.write("gradbg: each step does something else, as with batches of other lengths: from here on one"
                              f" in {ONE_IN} is looked at, and each that is not finite; with a watch all are\n")
+        self._refused.add("passed over")
         self._turn()
 
     def _turn(self) -> None:

@@ -95,6 +95,7 @@ class TorchGraph:
         self._sizes = sizes or Sizes()
         self.memory = memory or Memory(lambda tensor: leaf(tensor, lambda: array_of(recorder.value_of(tensor)), None))
         self.edits: list[Entry] = []
+        self.results: dict[int, Any] = {}  # what stands for what an op gave, by its identity
         self.hides_edits = False  # whether they have the gradient that torch gives them, as if nothing had changed
         self.numbers: Numbers | None = None  # what stands for Python's numbers
         self.makers: Callable[[Any], str] = lambda module: ""  # where a module was made, as ` made at file.py:12`
@@ -183,7 +184,7 @@ class TorchGraph:
             return
         for tensor, node in zip(entry.made, found):
             if hasattr(node, "dtype"):
-                node = self._checked(entry, tensor, node, name)
+                node = self.results[id(tensor)] = self._checked(entry, tensor, node, name)
             self.give(tensor, node)
 
     def _checked(self, entry: Entry, tensor: Any, node: Any, name: str) -> Any:

@@ -35,6 +35,7 @@ from .record import (
 from .uncut import redrawn, unrecorded
 
 _STAY = "compute with the tensors themselves, by torch.stack or torch.cat where there are several"
+_MANY, _USUAL = 10000, {0.0, 1.0, -1.0}  # numbers that are compared; those that say nothing
 _CHOICES = ("bernoulli", "multinomial", "binomial", "poisson", "geometric")  # draws of what is no continuous number
 _DRAWS = ("normal", *_CHOICES)
 _ENDS = {"_local_scalar_dense": ".item() makes a number of it, which carries no gradient",
@@ -97,11 +98,28 @@ def remark_on(parameter: Any, entries: Sequence[Entry], used: Sequence[Entry],
         return None
     if last is None:
         return idle(made) or Remark("nothing in this step uses it", None, "use it for the loss, or drop it")
+    if (remade := _remade(ids, entries, used)) is not None:
+        return remade
     fresh = [e for e in used if "lift_fresh" in str(e.op)]
     own = {id(t) for e in fresh for t in e.made}
     if fresh and last.drawn is None and not any(t.requires_grad and id(t) not in own for e in used for t in e.given):
         last = fresh[-1]  # made of numbers that torch.tensor() has read, unseen
     return _end_of(last)
+
+
+def _remade(ids: Collection[int], entries: Sequence[Entry], used: Sequence[Entry]) -> Remark | None:
+    """The call, as of torch.tensor(), that makes a tensor of the numbers of others, whose gradient is left behind.
+
+    Nothing but the numbers tells: all of it are those of tensors that were computed. ids: as of `_made_leaf`.
+    """
+    known = {float(t.detach()) for e in entries for t in e.made if id(t) in ids and t.requires_grad and t.numel() == 1}
+    for entry in used if known else ():
+        for tensor in (*entry.made, *entry.given) if "lift_fresh" in str(entry.op) else entry.given:
+            numbers = {*numbers_of(tensor).ravel().tolist()} if not tensor.requires_grad and (
+                tensor.is_floating_point() and tensor.numel() <= _MANY) else set()
+            if numbers - _USUAL and numbers <= known:
+                return Remark(f"the way to the loss ends: {_ENDS['lift_fresh']}", place_of_frames(entry.frames), _STAY)
+    return None
 
 
 def _made_leaf(parameter: Any, ids: Collection[int], entries: Sequence[Entry], used: Sequence[Entry]) -> Remark | None:

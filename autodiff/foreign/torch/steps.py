@@ -37,6 +37,8 @@ class Built:
 
 # After so many steps in a row whose graphs are new, one in so many is looked at, if it has so many ops.
 _ALL_NEW, ONE_IN, _LARGE = 16, 8, 200
+_STEEP = ("Sqrt", "Rsqrt", "Log", "Log1p", "Pow", "RealDiv", "Reciprocal", "Acos", "Asin", "Acosh", "Atanh", "Atan2",
+          "Maximum", "Minimum", "Relu")
 _MANY = 64  # graphs, from which on a step need not be large
 
 # The number of an entry, or -1 for numbers; which tensor of its arguments, or (True) of what it drew.
@@ -48,11 +50,13 @@ Signature = tuple[Any, tuple[float, ...]]  # of a step: what its graph is known 
 class _Known:
     """A graph that was built. given: its placeholders, each with the spot of a record that holds its value.
 
-    numbers: of Python's, that its ops were given; free: which of them are fed.
+    steep: what ops are given that have no slope somewhere, each with the number of the entry that made it, and which
+    of its results it is. numbers: of Python's, that its ops were given; free: which of them are fed.
     """
 
     loss: Tensor
     given: list[tuple[Tensor, Spot]]
+    steep: list[tuple[Tensor, int, int]]
     edits: list[Entry]
     numbers: tuple[float, ...]
     free: frozenset[int]
@@ -76,8 +80,9 @@ class Builder:
         return self._news[at] > _ALL_NEW and self._news[at] % ONE_IN != 0
 
     def built(self, loss: Any, entries: Sequence[Entry], parameters: dict[str, Any], names: dict[int, str],
-              signed: Signature) -> Built:
-        """The graph of a loss, by the entries that it is made of, and their signature."""
+              signed: Signature, *, is_exact: bool = False) -> Built:
+        """The graph of a loss, by the entries that it is made of, and their signature. is_exact: what torch gave ops
+        that have no slope somewhere is fed, as a rounding of ours would miss the point."""
         values = {name: array_of(p) for name, p in parameters.items()}
         is_new = not values.keys() <= self._steps.variables.keys()
         filled = {storage_of(t): e.frames for e in self._recorder.entries for t in e.written} if is_new else {}
@@ -87,6 +92,8 @@ class Builder:
                 storage_of(p)) or self._habits.made.get(id(p), ()))
         known = self._found(loss, entries, parameters, names, signed)
         feeds = {node: self._value(entries, signed[1], spot) for node, spot in known.given}
+        if is_exact:
+            feeds.update({node: array_of(entries[number].made[i]) for node, number, i in known.steep})
         return Built(known.loss, values, feeds, known.edits, self._aged(parameters))
 
     def _aged(self, parameters: dict[str, Any]) -> dict[str, int]:
@@ -154,11 +161,19 @@ class Builder:
             builder.add(entries)
             with made_at(graph, entries[-1].frames if entries else ()):
                 node = tf.identity(builder.of(loss), name=legal_name(names.get(id(loss), "loss")))
-        return _Known(node, given, builder.edits, numbers, free)
+        return _Known(node, given, _steep(entries, builder.results), builder.edits, numbers, free)
 
     def _last_of_lines(self) -> dict[Site, Entry]:
         """The last op of each line."""
         return {site: e for e in self._recorder.entries for site in resolve(e.frames[:1])}
+
+
+def _steep(entries: Sequence[Entry], nodes: dict[int, Any]) -> list[tuple[Tensor, int, int]]:
+    """The results that are given to ops which have no slope somewhere, but what is written to later."""
+    written = {storage_of(t) for e in entries for t in e.written}
+    return [(nodes[id(t)], number, i) for number, e in enumerate(entries) for i, t in enumerate(e.made)
+            if id(t) in nodes and storage_of(t) not in written and t.is_floating_point() and any(
+                c.type in _STEEP for c in nodes[id(t)].consumers())]
 
 
 def _fed(place: int, given: list[tuple[Tensor, Spot]]) -> Tensor:

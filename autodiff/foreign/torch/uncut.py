@@ -13,6 +13,7 @@ from ...debug.facts.roles import as_place, at_line
 from ..new_lines import NewLines, is_alone, last_name, nodes_on, replaced, text_on, tight
 from ..script_lines import assigned_on, block_of, holding, loops_around, nodes_in, on_lines, read_by
 
+_ARRAYS = ("np.array", "numpy.array", "np.asarray", "numpy.asarray", "np.stack", "numpy.stack")
 _WRAPPED = ("tensor", "as_tensor", "from_numpy", "Parameter", "Variable", "Tensor", "FloatTensor")
 _NUMBERS = ("item", "detach", "data", "numpy", "tolist")  # what takes the numbers of a tensor
 _ALIKE = frozenset("""abs clip concatenate cos dot exp log max maximum mean min minimum sign sin sqrt square stack std
@@ -194,6 +195,8 @@ class _Tensors(ast.NodeTransformer):
         self.changed |= source is not node
         if isinstance(source, ast.Call) and _is_wrap(source):
             self.changed, first = True, source.args[0]
+            if isinstance(first, ast.Call) and first.args and ast.unparse(first.func) in _ARRAYS:
+                first = first.args[0]
             is_list = isinstance(first, (ast.List, ast.Tuple, ast.ListComp)) or ast.unparse(first) in self.lists
             made = self.visit(first)
             return ast.parse(f"torch.stack({ast.unparse(made)})", mode="eval").body if is_list else made
@@ -210,7 +213,8 @@ class _Tensors(ast.NodeTransformer):
 def _with_sources(file: str, statement: ast.stmt, between: Sequence[int] = ()) -> NewLines:
     """A statement that makes a tensor of numbers, and those before it that took them of tensors; {} if none did.
     between: lines that compute with these numbers."""
-    lists, found = _lists(file, read_by(statement)), NewLines()
+    lists, found = _lists(file, read_by(statement)) | _lists(file, {ast.unparse(node) for node in ast.walk(
+        statement) if isinstance(node, ast.Attribute)}, is_seen=True), NewLines()
     todo, seen = [statement], set[int]()
     while todo:
         part = todo.pop()
@@ -265,12 +269,12 @@ def _appends_to(statement: ast.stmt) -> str:
     return ast.unparse(value.func.value) if is_one else ""  # type: ignore[union-attr]
 
 
-def _lists(file: str, names: set[str]) -> set[str]:
-    """Those of names that are lists: they are begun as one, appended to, or given by nothing that is seen."""
+def _lists(file: str, names: set[str], *, is_seen: bool = False) -> set[str]:
+    """Those of names that are lists: they are begun as one, appended to, or, unless is_seen, given by nothing seen."""
     statements = {node.lineno: node for node in on_lines(file).values()}.values()
     made = {name: node for node in statements for name in assigned_on(file, node.lineno)}
     appended, added = ({of(node) for node in statements} for of in (_appends_to, _added_to))
-    return {name for name in names if name in appended or name not in {*made, *added} or isinstance(
+    return {name for name in names if name in appended or not is_seen and name not in {*made, *added} or isinstance(
         getattr(made.get(name), "value", None), (ast.List, ast.ListComp))}
 
 

@@ -131,6 +131,8 @@ def ranked(found: Iterable[Finding], ignore: Collection[str]) -> tuple[Finding, 
 def explained(found: Sequence[Finding]) -> list[Finding]:
     """What only follows from another finding comes after it, or is left out where it says the same."""
     kinds = {f.kind: f.severity for f in sorted(found, key=lambda f: f.severity)}
+    if any(f.kind == "no gradient" and "made of its numbers" in f.text for f in found):  # whom the term is to train
+        found = [f for f in found if f.kind != "term cut off"]
     if "broadcast" in kinds:  # a loss that falls only as far as that lets it, and then rises again
         found = [replace(f, severity=min(f.severity, kinds["broadcast"] - 1)) if f.kind == "learning rate too high"
                  else f for f in found]
