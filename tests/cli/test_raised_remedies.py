@@ -322,8 +322,11 @@ RAISED = {
         "train = tf.train.AdamOptimizer().minimize(loss)\n"
         "", "w has no gradient: every path from loss to w passes ArgMax",
         "loss = tf.losses.sparse_softmax_cross_entropy(tf.cast(labels, tf.int32), tf.matmul(x[:, 0], w))"),
-    "a step in the way": (
+    "shares that a loss rounds": (
         MORE + "w = tf.Variable(tf.zeros([4, 4]))\np = tf.sigmoid(w * x)\nloss = tf.reduce_mean(tf.round(p))\n"
+        "train = tf.train.AdamOptimizer().minimize(loss)\n", "passes Round", "tf.reduce_mean(p)"),
+    "a step in the way": (
+        MORE + "w = tf.Variable(tf.zeros([4, 4]))\np = tf.tanh(w * x)\nloss = tf.reduce_mean(tf.round(p))\n"
         "train = tf.train.AdamOptimizer().minimize(loss)\n"
         "", "w has no gradient: every path from loss to w passes Round",
         "tf.reduce_mean((p + tf.stop_gradient(tf.round(p) - p)))"),

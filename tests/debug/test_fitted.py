@@ -6,6 +6,7 @@ import pytest
 
 from autodiff.core.errors import AutodiffError
 from autodiff.debug.analysis.scripts.changes import changed
+from cli.language.interpreter import execute
 
 from .programs_of_keras import KERAS
 from .test_mistakes import findings, trained
@@ -94,3 +95,25 @@ def test_a_change_that_no_call_could_mean_is_none(old: str, new: str, fits: bool
     else:
         with pytest.raises(AutodiffError, match="the edit does not fit there"):
             changed(old, [(0, len(old), new)])
+
+
+def test_a_weight_that_nothing_reads_is_told_before_the_error_that_it_ends_in_and_left_out(tmp_path: Path) -> None:
+    shell = trained(KERAS + """
+class Mixed(layers.Layer):
+    def build(self, shape):
+        self.kernel = self.add_weight("kernel", (int(shape[-1]), 4))
+        self.offset = self.add_weight("offset", (4,),
+                                      initializer="zeros")
+    def call(self, x):
+        return tf.matmul(x, self.kernel)
+m = keras.Sequential([layers.Dense(8, "relu", input_shape=(data.shape[1],)), Mixed(), layers.Softmax()])
+m.compile("adam", "sparse_categorical_crossentropy")
+m.fit(data, classes, 24, 2, verbose=0)
+""", tmp_path)
+    first, second = shell.dbg.doctor().findings[:2]
+    assert (first.kind, first.level, second.kind) == ("no gradient", "error", "script error")
+    assert "self.offset" in first.place.text
+    execute("fix 1 --write --yes", shell)
+    written = (tmp_path / "model.py").read_text()
+    assert "offset" not in written and 'initializer="zeros"' not in written and "self.kernel" in written
+    shell.close()

@@ -133,6 +133,9 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
     kinds = {f.kind: f.severity for f in sorted(found, key=lambda f: f.severity)}
     if any(f.kind == "no gradient" and "made of its numbers" in f.text for f in found):  # whom the term is to train
         found = [f for f in found if f.kind != "term cut off"]
+    if ended := next((f for f in found if f.kind == "script error"), None):  # of a variable: what is said of it is why
+        found = [replace(f, severity=ended.severity + 1) if f.kind == "no gradient" and f.op and f"'{f.op}:0'" in
+                 ended.text else f for f in found]
     if "broadcast" in kinds:  # a loss that falls only as far as that lets it, and then rises again
         found = [replace(f, severity=min(f.severity, kinds["broadcast"] - 1)) if f.kind == "learning rate too high"
                  else f for f in found]

@@ -20,6 +20,7 @@ from ..scripts.changes import Change
 from ..scripts.expressions import number_of
 from ..scripts.parsed import is_within
 from ..scripts.straight_through import straight_past
+from ..scripts.thrown_away import never_read
 from ..why import why_none
 from .arguments import by_tensorflow
 from .left_out import of_copies_kept, without_none
@@ -68,6 +69,7 @@ def _spelled(at: RaisedAt, text: str, *tensors: Tensor) -> str:
 def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | None, cuts: list[Operation]
            ) -> Iterator[tuple[list[Change], str, str]]:
     """What may be done, the surest first: changes, and them in words; a cause, where that says more."""
+    yield *_never_read(at, xs), ""
     if call is not None:
         yield of_copies_kept(at, y, xs, call, cuts)
         yield _of_the_same(at, y, xs)
@@ -87,6 +89,17 @@ def _edits(at: RaisedAt, y: Tensor, xs: Sequence[Tensor], call: GradientCall | N
     if chosen is not None:
         yield *_of_the_asked(at, y, chosen), ""
         yield *_classified(at, y, chosen), ""
+
+
+def _never_read(at: RaisedAt, xs: Sequence[Tensor]) -> tuple[list[Change], str]:
+    """Without the weights that a layer makes and the script reads nowhere, if all are such."""
+    lines = {x.op.site.line for x in xs if x.op.site is not None and x.op.site.file == at.file}
+    made = [never_read(at, line) for line in lines if all(x.op.site is not None for x in xs)]
+    found = [each for each in made if each is not None]
+    if not found or len(found) < len(made):
+        return [], ""
+    names = " and ".join(at.raw(each.targets[0]) for each in found)
+    return [at.gone(each) for each in found], f"leave {names} out, or use it in the computation"
 
 
 def _is_forgotten(x: Tensor) -> bool:
@@ -290,6 +303,10 @@ def _past(at: RaisedAt, op: Operation, node: Any) -> tuple[list[Change], str]:
     if op.type == "StopGradient" and text:
         return [(*at.range(node), text)], f"{text} in place of {at.written(node)}"
     if op.type in _STEPS and text:
+        shares = past(op.inputs[0], (*_SHAPES, "Identity")).op.type in _SQUASHED
+        if shares and not any(each.type in ("MatMul", "Conv2D") and each.gradient_of is None
+                              for each in descendants(op.outputs)):  # of a loss, which the shares themselves fit
+            return [(*at.range(node), text)], f"{text} in place of {at.written(node)}"
         return _straight(at, node, first)
     if called(node) == "dropout":
         return [], ""

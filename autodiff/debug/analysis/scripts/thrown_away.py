@@ -45,6 +45,17 @@ def left_dataset(source: Parsed, *methods: str) -> tuple[int, list[Change]] | No
     return None
 
 
+def never_read(source: Parsed, line: int) -> ast.Assign | None:
+    """The statement that makes a weight, and gives it to a name which is read nowhere in the file; None for others."""
+    for node in source.at_line(line, ast.Assign):
+        name = getattr(node.targets[0], "attr", getattr(node.targets[0], "id", ""))
+        read = any(isinstance(each, (ast.Attribute, ast.Name)) and isinstance(each.ctx, ast.Load)
+                   and getattr(each, "attr", getattr(each, "id", "")) == name for each in source.all(ast.expr))
+        if len(node.targets) == 1 and name and not read and is_call(node.value, "addweight", "addvariable", "variable"):
+            return node
+    return None
+
+
 def _is_dataset(source: Parsed, owner: ast.expr) -> bool:
     """Whether a name is given what a method of a dataset, or a class of them, makes."""
     return any("Dataset" in ast.unparse(value) or called(value) in OF_DATASETS

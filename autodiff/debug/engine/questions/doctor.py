@@ -79,8 +79,8 @@ class Checkup:
             return Diagnosis("", 0, ranked([*self._raised(of_a_run=True), *traps], ignore), size)
         case = case_of(self.state, y := usual_loss(self.state, y), static=static)
         if static or self.model.raised[0] and not self.state.log.records:
-            return Diagnosis(y.name, 0, ranked([*self._raised(), *all_mistakes(case), *traps], ignore if static or
-                                               "calls" in y.graph.extras else {*ignore, "no gradient"}), size)
+            ignore = ignore if static or "calls" in y.graph.extras else {*ignore, "no gradient"}
+            return Diagnosis(y.name, 0, ranked(explained([*self._raised(), *all_mistakes(case), *traps]), ignore), size)
         at = self.state.moment_for([y])
         kinds: tuple[Callable[[], Iterable[Finding]], ...] = (
             lambda: self._raised(44 if case.is_spoiled else 110), lambda: self._without_gradient(case, variables),
