@@ -4,12 +4,14 @@ import warnings
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
 import autodiff as tf
 from autodiff.debug.analysis.advice import advice_of
 from autodiff.debug.analysis.findings import Finding
 from autodiff.debug.analysis.mistakes.modes import _is_of_a_step
+from autodiff.debug.analysis.mistakes.units import unit_findings
 from cli.language.interpreter import execute
 from cli.model.results import Text
 from cli.model.shell import Shell
@@ -744,3 +746,13 @@ fit([adam(.01).minimize(loss, var_list=listed + listed[:1]), loss], near, 8)
 """
     twice = [f for f in findings(text, tmp_path) if f.kind == "updated twice"]
     assert len(twice) == 1 and "twice in its list" in twice[0].text and "var_list" in twice[0].remedy
+
+
+def test_a_sparse_relu_whose_units_wake_is_no_warning() -> None:
+    tf.reset_default_graph()
+    op = tf.nn.relu(tf.placeholder(tf.float32, [None, 20])).op
+    sparse = np.where(np.random.RandomState(0).rand(200, 20) < .06, 1., -1.)
+    dead = np.where(np.arange(20) < 1, sparse, -1.)
+    for values, level in ((sparse, "remark"), (dead, "warning"), (-np.abs(sparse), "warning")):
+        found, = unit_findings(op, [values], learns=False)
+        assert (found.kind, found.level) == ("dead relu", level)

@@ -20,6 +20,7 @@ from .heads import ENTROPIES, SAME, heads, through
 from .start import SMALL, is_hidden, kernels_of
 
 _DEAD = 0.9  # share of inputs of a relu that are <= 0 above which it counts as dead
+_ALL, _HALF = 0.99, 0.5  # share of them, or of its units, from which on it does harm
 _UNITS = 0.25  # share of units of a relu layer that no example gets through
 _FAR = 0.5  # share of saturated inputs above which a squashing function counts as saturated
 _EXAMPLES = 64  # fewer rows than these do not show that a unit is dead
@@ -69,7 +70,8 @@ def _dead(op: Operation, value: np.ndarray, learns: bool) -> list[Finding]:
     units = ((value <= 0).reshape(-1, value.shape[-1]).all(axis=0) if value.ndim > 1 else np.zeros(1, bool))
     rows = value.size // max(value.shape[-1], 1) if value.ndim > 1 else value.size
     if dead >= _DEAD:
-        weight, kind = (58 if dead == 1 else 40), "dead relu"
+        is_sparse = dead < _ALL and not (rows >= _EXAMPLES and units.mean() > _HALF)  # others wake for other examples
+        weight, kind = 58 if dead == 1 else 38 if is_sparse else 40, "dead relu"
         what = f"{dead:.0%} of its inputs are <= 0, where relu lets nothing through"
     elif units.mean() > _UNITS and rows >= _EXAMPLES:
         weight, kind, what = 28, "dead units", f"{units.sum()} of its {units.size} units are 0 for every example"
