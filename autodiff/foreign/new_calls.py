@@ -10,8 +10,9 @@ from ..core.traversal import users_of
 from ..debug.analysis.advice import advice_of
 from ..debug.analysis.mistakes.axes.added_columns import KIND as ADDED_UP
 from ..debug.analysis.mistakes.targets.left_open import NEVER_END
+from ..debug.analysis.mistakes.terms.unbounded_scores import KIND as WITHOUT_BOUND
 from ..debug.analysis.scripts.columns import one_alone
-from ..debug.analysis.scripts.parsed import LOOSE
+from ..debug.analysis.scripts.parsed import LOOSE, Parsed
 from .new_lines import (
     At,
     NewLines,
@@ -26,7 +27,7 @@ from .new_lines import (
     squared_first,
     tight,
 )
-from .script_lines import on_lines
+from .script_lines import on_lines, spelled
 
 JOINING = ("cat", "concat", "concatenate")  # functions that join arrays
 _OTHER: dict[type[ast.cmpop], type[ast.cmpop]] = {ast.Eq: ast.NotEq, ast.NotEq: ast.Eq}
@@ -187,6 +188,24 @@ def activated_behind(file: str, line: int) -> NewLines:
     return replaced(file, layers[0], f"{{}}, {relu}") if around else {}
 
 
+def scores_normalised(file: str, line: int, place: int) -> NewLines:
+    """The logarithms of shares of the scores that a line picks of, or multiplies on that side by labels."""
+    modules = Parsed.of_file(file).imported()
+    text = f"{modules['torch']}.log_softmax({{}}, -1)" if "torch" in modules else (
+        f"{spelled(file, 'jax.nn.log_softmax')}({{}})")
+    found = list[ast.expr]()
+    for node in nodes_on(file, line):
+        if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+            sides = node.left, node.right
+            found += [] if any(isinstance(side, (ast.Constant, *LOOSE)) for side in sides) else [sides[place]]
+        elif isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Tuple):
+            found.append(node.value)
+        elif isinstance(node, ast.Call) and last_name(node.func) in ("gather", "take_along_axis"):
+            owned = isinstance(node.func, ast.Attribute) and ast.unparse(node.func.value) not in modules.values()
+            found.append(node.func.value if owned and isinstance(node.func, ast.Attribute) else node.args[0])
+    return replaced(file, found[0], text) if len(found) == 1 and not isinstance(found[0], LOOSE) else {}
+
+
 def _activated(at: At[Any]) -> Iterator[NewLines]:
     """Where the layer was made that lacks an activation, unless the last one is made there too."""
     graph = getattr(at.known, "graph", None)
@@ -203,5 +222,6 @@ def _activated(at: At[Any]) -> Iterator[NewLines]:
 SHARED: Rules[Any] = {  # of all frameworks
     NEVER_END: lambda at: iter([product_times(at.file, at.line, at.finding.written)] if at.finding.written else []),
     ADDED_UP: lambda at: iter([{**one_alone(at.file, at.line, int(at.finding.written))}] if at.finding.written else []),
+    WITHOUT_BOUND: lambda at: iter([scores_normalised(at.file, at.line, int(at.finding.written))]),
     "mean before square": lambda at: iter([squared_first(at.file, at.line)]),
     "copied to itself": lambda at: iter([kept_apart(at.file, at.line)]), "no activation": _activated}

@@ -745,7 +745,13 @@ def test_a_key_that_stays_is_split_once_more_where_it_is_handed_on(lines, at, me
     ("same random key", 3, "key = jax.random.PRNGKey(0)\nfor i in n:\n    p = step(p, key, f(key))", {}),
     ("mean before square", 2, "import jax.numpy as jnp\nl = jnp.mean(r - y) ** 2 + p",
      {2: "l = ((r - y) ** 2).mean() + p"}),
-    ("same random key", 2, "def f(k):\n    x = jax.random.choice(k, 9)\n    return x, k\nf(c)", {})])
+    ("same random key", 2, "def f(k):\n    x = jax.random.choice(k, 9)\n    return x, k\nf(c)", {}),
+    ("same random key", 2, "def f(p, k):\n    return p + jax.random.normal(jax.random.PRNGKey(0))\nkey, a = "
+     "jax.random.split(b)\nv = jax.value_and_grad(f)(p, a)", {2: "    return p + jax.random.normal(k)"}),
+    ("same random key", 3, "def f(i, k):\n    r = jax.random.key(3)\n    return jax.random.normal(r)\ndef g(k):\n"
+     "    for n in range(3):\n        x = f(n, k)\nkey, a = jax.random.split(b)\ng(a)",
+     {2: "    r = jax.random.fold_in(k, i)"}),
+    ("same random key", 2, "def f(p, k):\n    return p + jax.random.normal(jax.random.PRNGKey(0))\nf(p, 3)", {})])
 def test_what_jax_changes_no_array_by_and_keys_of_its_loops_are_written(rule, at, lines, mended, tmp_path):
     (file := tmp_path / "train.py").write_text(lines)
     linecache.checkcache()

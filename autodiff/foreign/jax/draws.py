@@ -24,7 +24,7 @@ from .calls import Call
 from .jitted import held_by
 from .optimizers import users_sites
 
-_DRAWING = ("normal", "uniform", "randint", "permutation", "choice", "bernoulli", "categorical", "truncated_normal",
+DRAWING = ("normal", "uniform", "randint", "permutation", "choice", "bernoulli", "categorical", "truncated_normal",
             "gumbel", "exponential", "laplace", "multivariate_normal")
 _LOOPS = ("scan", "fori_loop", "while_loop")
 _KEPT = 12  # steps
@@ -56,7 +56,7 @@ class Draws:
     def watched(self, is_inside: Callable[[], bool]) -> AbstractContextManager[None]:
         """While the script runs. is_inside: whether what is drawn belongs to a step, whose graph has it."""
         module: Any = getattr(jax, "random", None)
-        return instead([(module, name, self._noting(name, getattr(module, name), is_inside)) for name in _DRAWING
+        return instead([(module, name, self._noting(name, getattr(module, name), is_inside)) for name in DRAWING
                         if callable(getattr(module, name, None))])
 
     def _noting(self, name: str, real: Callable[..., Any], is_inside: Callable[[], bool]) -> Callable[..., Any]:
@@ -160,17 +160,17 @@ def carried(site: Site) -> set[str]:
 def keys_on(file: str, line: int) -> list[ast.Name]:
     """What draws on a line are given as keys, by their names."""
     given = [next(iter([word.value for word in call.keywords if word.arg == "key"] + call.args[:1]), None)
-             for call in calls_on(file, line, *_DRAWING)]
+             for call in calls_on(file, line, *DRAWING)]
     return [each for each in given if isinstance(each, ast.Name)]
 
 
 def key_names(file: str, line: int) -> list[ast.Name]:
     """What a line reads that is given a random key elsewhere."""
     return [node for node in nodes_on(file, line) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
-            and _is_key(file, node.id)]
+            and is_key(file, node.id)]
 
 
-def _is_key(file: str, name: str) -> bool:
+def is_key(file: str, name: str) -> bool:
     """Whether a name is given a random key."""
     made = [statement.value for line, statement in on_lines(file).items() if isinstance(statement, ast.Assign)
             and name in assigned_on(file, line)]

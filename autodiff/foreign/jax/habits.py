@@ -24,6 +24,7 @@ from .averages import Averages
 from .calls import Call
 from .draws import Draws, drawn_alike, key_names
 from .dropped import changes_left, dropped, kept
+from .inner_keys import made_on
 from .optimizers import Optimizers
 from .written import SCALES, Known, other_argument
 
@@ -139,13 +140,16 @@ def _same_key(turns: Sequence[Turn], sites: tuple[Site, ...]) -> list[Finding]:
     places = list(dict.fromkeys(p for op in same if (p := place_of(op)) is not None))
     names = sorted({t.op.name for t in turns[-1].keys if set(same) & descendants([t])})
     key = f"the key {' and '.join(names) or 'made in it'}".replace("the key key", "its key")
-    passed = [at for at in sites if loops_around(at.file, at.line) and len(key_names(at.file, at.line)) == 1]
+    own = next((p for p in places if made_on(p.file, p.line) is not None), None)
+    passed = [at for at in sites if own is None and loops_around(*at[:2]) and len(key_names(*at[:2])) == 1]
     return [Finding(58, "same random key", same[0].name, same[0].type, "",
                     f"each of {len(turns)} steps draws the same random numbers{''.join(map(at_line, places[:3]))}: "
                     f"{key} never changes, where the step is asked for"
                     f"{''.join(f' at {s}' for s in (passed or sites)[:1])}",
+                    "draw by a key that the step is given, and that the loop splits anew for each: key, sub = "
+                    "jax.random.split(key)" if own is not None else
                     "split the key in each step, key, sub = jax.random.split(key), and draw with sub", "doctor",
-                    as_place(passed[0]) if passed else places[0] if places else None)]
+                    own or as_place(passed[0]) if own or passed else places[0] if places else None)]
 
 
 def _outside(checked: Callable[[], Any]) -> list[Finding]:

@@ -32,6 +32,7 @@ from .calls import Call
 from .draws import carried, kept_key, key_names, keys_on, relaxed, split_again
 from .dropped import kept, taken_back
 from .evaluated import trained
+from .inner_keys import given_instead, made_on
 from .optimizers import Optimizers, frozen
 from .stale import as_argument
 
@@ -249,6 +250,9 @@ def _asked_for(at: _At) -> Iterator[NewLines]:
 
 def _split(at: _At) -> Iterator[NewLines]:
     """A key of its own for each step, split before the line that draws."""
+    if made_on(at.file, at.line) is not None:  # whatever else is split, it is not drawn by
+        yield given_instead(at.file, at.line)
+        return
     yield kept_key(at.file, at.line)
     uses = keys_on(at.file, at.line) or key_names(at.file, at.line)
     if len(uses) == 1 and (loops_around(at.file, at.line) or uses[0].id in carried(Site(at.file, at.line, ""))):

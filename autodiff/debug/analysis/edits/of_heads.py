@@ -188,6 +188,13 @@ def one_unit(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
             _logistic(now(x), now(z)), axis()), OneUnit(op))
 
 
+def normalised(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
+    """The logarithms of shares in place of the scores that a loss takes."""
+    scores = case.graph.operations[finding.target.partition(":")[0]]
+    yield Attempt((changed(scores.outputs[0], "tf.nn.log_softmax of the scores", lambda t: build.LogSoftmax(t),
+                           "nn.log_softmax({0})"),), is_same=False)
+
+
 def _is_called(op: Operation) -> bool:
     """Whether a softmax is no argument of a layer, but a call of its own."""
     return "softmax(" in getattr(place_of(op), "text", "")

@@ -22,6 +22,7 @@ from ..mistakes.heads import heads, through, unbroadcast
 from ..mistakes.last_layer import logits_of
 from ..mistakes.modes import HALF, MOST_DROPPED, dropouts_in, dropped_by
 from ..mistakes.reach import HAZARDS, NEAR
+from ..mistakes.terms.unbounded_scores import KIND as WITHOUT_BOUND
 from ..mistakes.wiring import linear_pairs
 from ..scripts.source_tree import WHOLE
 from . import of_heads, of_training
@@ -222,8 +223,7 @@ def _activated(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]
 
 
 def _left_away(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
-    yield Attempt((edit(op, f"without the {op.type.lower()} {op.name}", lambda now: now(op.inputs[0]),
-                        Activation(op)),))
+    yield Attempt((edit(op, f"without the {op.type.lower()} {op.name}", lambda t: t(op.inputs[0]), Activation(op)),))
 
 
 def _all_relu(op: Operation, case: Case, finding: Finding) -> Iterator[Attempt]:
@@ -329,12 +329,12 @@ _WAYS: dict[str, Way] = {
     "penalty subtracted": _made_to("the penalty added", build.Neg, "-{0}"),
     "error not squared": _made_to("the square of the error", build.Square, "tf.square({0})"),
     "mean before square": of_heads.mean_of_squares, "summed before the loss": of_each.each_scored,
-    "dropout of the logits": _not_dropped, "wrong sign": _other_sign, ADDED_UP: of_each.one_column,
-    "dropout drops too much": _kept, "no gradient": _of_what_is_stopped, "no activation": _activated,
+    "dropout of the logits": _not_dropped, WITHOUT_BOUND: of_heads.normalised, "wrong sign": _other_sign,
+    ADDED_UP: of_each.one_column, "dropout drops too much": _kept, "no gradient": _of_what_is_stopped,
     "softmax in a hidden layer": _instead("tf.nn.relu in its place", build.Relu, "{tf}.nn.relu"),
-    "two activations": _left_away, "zero gradient": of_training.unbounded, "vanishing gradient": _all_relu,
+    "no activation": _activated, "two activations": _left_away, "zero gradient": of_training.unbounded,
     **dict.fromkeys(("dead relu", "dead units"), _instead("tf.nn.leaky_relu", build.LeakyRelu, "{tf}.nn.leaky_relu")),
-    **dict.fromkeys(("softmax over the batch", "softmax over the wrong axis"), _last_axis),
+    "softmax over the batch": _last_axis, "softmax over the wrong axis": _last_axis, "vanishing gradient": _all_relu,
     "hinge the wrong way": _larger, "advantage is trained": of_heads.stopped, "choices not used": of_heads.chosen,
     "bias in the kernel": _bias_after, "first time step": _last_step, "reshape for transpose": of_heads.moved,
     **dict.fromkeys(("integer division", "cast cuts fractions"), _floating), "index for value": _value_of_index,

@@ -39,6 +39,8 @@ from .targets.bootstrapped import endless_targets, trained_targets
 from .targets.left_open import ends_left_out
 from .targets.of_states import NEXT_UNUSED, of_the_same_state
 from .terms.deviations import deviations_taken_for_variances
+from .terms.unbounded_scores import KIND as WITHOUT_BOUND
+from .terms.unbounded_scores import unbounded_scores
 from .trainers import adversary_mistakes, by_loss, trainer_mistakes
 from .units import depth_mistakes
 from .wiring import wiring_mistakes
@@ -63,7 +65,8 @@ _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that sa
              "other argument", "stale under jit")),
          **dict.fromkeys(("copy is trained", "initialized again"), ("copied the wrong way",)),
          "no logarithms": ("softmax over the batch", "softmax over the wrong axis"),
-         "steps too large": ("learning rate too high", "no logarithms", "sum for mean", "gradients for updates"),
+         "steps too large": (WITHOUT_BOUND, "learning rate too high", "no logarithms", "sum for mean",
+                             "gradients for updates"),
          "learning rate too high": ("uphill", "gradients for updates", "summed over the examples"),
          "learning rate too low": ("never stepped", "nothing to step by", "inputs almost zero"),
          "learning rate decayed to nothing": ("better taken for worse",), "graph grows": ("compiled anew",),
@@ -90,7 +93,7 @@ _LEVEL = 0.5  # of the largest of values, above which all of them hardly vary
 CALM = 35  # severity of what did no harm
 _OF_A_LOSS = (last_layer_mistakes, swapped_logarithms, swapped_and_stopped, negated_losses, endless_falls,
               penalty_mistakes, trained_targets, endless_targets, class_mistakes, residual_mistakes, near_misses,
-              near_poles, ends_left_out, deviations_taken_for_variances)
+              near_poles, ends_left_out, deviations_taken_for_variances, unbounded_scores)
 _LOSSES = 4  # that are looked at
 
 

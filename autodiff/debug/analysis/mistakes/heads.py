@@ -115,7 +115,7 @@ def gathered(op: Operation, case: Case) -> tuple[Operation, Tensor | None]:
         tensor = stack.pop()
         if is_data(tensor):
             return past(op.inputs[0], _ARRANGED).op, tensor
-        stack += [t for t in tensor.op.inputs if tensor.op.type in (*_INDICES, *SAME)]
+        stack += [t for t in tensor.op.inputs if tensor.op.type in ("StopGradient", *_INDICES, *SAME)]
     return op, None
 
 
