@@ -146,6 +146,9 @@ CASES = [
      "h = torch.autograd.grad(f(g)[:, 40].sum(), x)[0]"),
     ("derivatives added up", 1, (), "h = grad(g(x), x, grad_outputs=torch.ones(3), create_graph=True)[0]",
      "h = grad(g(x)[:, 40], x, create_graph=True)[0]"),
+    ("mixed derivatives", 3, (), "import torch|from torch import autograd|h = autograd.grad(g, x, ones_like(g))[0]",
+     "import torch|from torch import autograd|h = torch.stack([autograd.grad(g[:, i].sum(), x)[0][:, i] "
+     "for i in range(40)], 1)"),
     ("mixed derivatives", 1, (), "h, = torch.autograd.grad(g.sum(), x)", ""),
     ("added after backward", 4, (0, 0, 2), "l = f(x)|l.backward()|p = g(w)|l = l + p",
      "l = f(x)|p = g(w)|l = l + p|l.backward()"),

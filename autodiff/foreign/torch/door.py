@@ -74,14 +74,14 @@ class TorchDoor:
 
         def stop_at_grad(outputs: Any, inputs: Any, *args: Any, **kwargs: Any) -> Any:
             """torch.autograd.grad that stops for the prompt, where a loss is differentiated once."""
-            inputs = inputs if isinstance(inputs, (torch.Tensor, tuple)) else list(inputs)  # not what can be read once
+            inputs = inputs if isinstance(inputs, (torch.Tensor, tuple)) else list(inputs)  # which may be read once
             run = partial(grad, outputs, inputs, *args, **kwargs)
             if self._is_apart() or args or kwargs.keys() & {"create_graph", "grad_outputs", "is_grads_batched"}:
                 asked = [inputs] if isinstance(inputs, torch.Tensor) else list(inputs)
                 asked += [whole for t in asked if (whole := getattr(t, "_base", None)) is not None]
                 self._asked += asked
                 self._habits.asked.update(map(id, asked))
-                return self._habits.second.seen(run, outputs, inputs, kwargs)
+                return self._habits.second.seen(run, outputs, inputs, *args, **kwargs)
             return run() if is_measured(inputs, self._habits) else self._grad(outputs, inputs, run)
 
         torch.Tensor.backward, torch.autograd.grad = stop_at_backward, stop_at_grad

@@ -24,8 +24,8 @@ def apart(file: str, line: int, count: str) -> NewLines:
              and node.lineno == node.end_lineno == line and ast.unparse(node.slice) == "0"]
     if len(found) != 1 or not isinstance(call := found[0].value, ast.Call):
         return {}
-    module = ast.unparse(call.func).partition(".")[0]
-    new = f"{module}.stack([{_of_column(call, 'i')}[0][:, i] for i in range({count})], 1)"
+    module = source.imported().get("torch") or ast.unparse(call.func).partition(".")[0]
+    new = f"{module}.stack([{_of_column(call, 'i', source)}[0][:, i] for i in range({count})], 1)"
     return source.rows([(*source.range(found[0]), new)], file)
 
 
@@ -40,16 +40,17 @@ def one_alone(file: str, line: int, column: int) -> NewLines:
             "jax" in ast.unparse(calls[0].func)):
         return {}
     if not isinstance(of, ast.Lambda):
-        return source.rows([(*source.range(calls[0]), _of_column(calls[0], str(column)))], file)
+        return source.rows([(*source.range(calls[0]), _of_column(calls[0], str(column), source))], file)
     summed = _unsummed(of.body)
     return {} if summed is of.body else source.rows([(*source.range(of.body), (
         f"{ast.unparse(summed)}[..., {column}].sum()"))], file)
 
 
-def _of_column(call: ast.Call, column: str) -> str:
+def _of_column(call: ast.Call, column: str, source: Parsed) -> str:
     """A call that differentiates columns, as it would be of one."""
     function = ast.unparse(call.func)
-    of = f"{ast.unparse(_unsummed(call.args[0]))}[:, {column}]" + ".sum()" * function.startswith("torch")
+    of = f"{ast.unparse(_unsummed(call.args[0]))}[:, {column}]" + ".sum()" * (
+        "torch" in source.imported() or function.startswith("torch"))
     rest = [*call.args[1:2], *(word for word in call.keywords if word.arg not in ("grad_outputs", "grad_ys"))]
     return f"{function}({', '.join([of, *map(ast.unparse, rest)])})"
 

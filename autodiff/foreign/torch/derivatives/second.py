@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import contextlib
 import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -30,12 +30,13 @@ class SecondDerivatives:
         self._zeros: list[tuple[int, bool, RawFrames]] = []  # how many, whether all are 0, and where
         self._piece: Entry | None = None
 
-    def seen(self, run: Callable[[], Any], outputs: Any, inputs: Any, words: Mapping[str, Any]) -> Any:
-        """What a call gives. run: it; outputs, inputs, words: what it is given."""
+    def seen(self, run: Callable[[], Any], outputs: Any, inputs: Any, grad_outputs: Any = None, _: Any = None,
+             create_graph: Any = False, *__: Any, **___: Any) -> Any:
+        """What a call gives. run: it; the rest: what it is given."""
         found = run()
-        if words.get("create_graph") and not self._recorder.paused and found and found[0] is not None:
+        if create_graph and not self._recorder.paused and found and found[0] is not None:
             with contextlib.suppress(Exception), instead([(self._recorder, "paused", True)]):  # the script goes on
-                self._note(outputs, inputs, words.get("grad_outputs"), found[0])
+                self._note(outputs, inputs, grad_outputs, found[0])
         return found
 
     def _note(self, of: Any, x: Any, weights: Any, found: Any) -> None:
