@@ -152,6 +152,28 @@ def value(file: str, line: int, new: str) -> NewLines:
     return replaced(file, node, new) if node is not None else {}
 
 
+def listed(file: str, line: int, kind: str) -> NewLines:
+    """`kind` around what a name is given on a line, and around lists that are appended to it."""
+    statement = on_lines(file).get(line)
+    name = ast.unparse(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
+    inner = [node.args[0] for node in nodes_in(file) if isinstance(node, ast.Call) and node.args and ast.unparse(
+        node.func) == f"{name}.append" and isinstance(node.args[0], (ast.List, ast.Tuple))]
+    found = [value(file, line, f"{kind}({{}})"), *(_within(file, node, f"{kind}(", ")") for node in inner)]
+    return {at: text for each in found for at, text in each.items()} if all(found) else {}
+
+
+def _within(file: str, node: ast.expr, before: str, after: str) -> NewLines:
+    """A node that may span lines, between two texts."""
+    last, end = node.end_lineno or node.lineno, node.end_col_offset or 0
+    first, closing = text_on(file, node.lineno), text_on(file, last)
+    if not first.isascii() or not closing.isascii():  # offsets are of bytes
+        return {}
+    if last == node.lineno:
+        return replaced(file, node, f"{before}{{}}{after}")
+    return {(file, node.lineno): first[:node.col_offset] + before + first[node.col_offset:],
+            (file, last): closing[:end] + after + closing[end:]}
+
+
 def first_of(file: str, line: int, method: str, added: str) -> NewLines:
     """Another method called before one."""
     for node in all_on(file, line):

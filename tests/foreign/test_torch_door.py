@@ -791,3 +791,21 @@ def test_what_ops_without_a_slope_are_given_is_known_but_what_is_written_to():
         entries = [SimpleNamespace(made=(t,), written=(t,) * (i == 2)) for i, t in enumerate(tensors)]
         assert [(node.op.name, *at) for node, *at in steps._steep(entries, nodes)] == [("n0", 0, 0)]
 
+
+
+@pytest.mark.parametrize("zeroed, is_told", [
+    ("pass", True), ("w.grad.zero_()", False), ("w.grad = None", False), ("if step == 3: w.grad = None", True)])
+def test_gradients_that_a_step_by_hand_uses_again_pile_up(zeroed, is_told, told):
+    found = told(LOSS, *DOWN[:-1], f"    {zeroed}")
+    piled = [f for *_, findings in found.steps for f in findings if f.kind == "gradients accumulate"]
+    assert bool(piled) == is_told
+    if is_told:
+        assert "the script's own step" in piled[-1].text and piled[-1].remedy == "w.grad = None before loss.backward()"
+        assert [*found.advice.written(piled[-1]).values()] == ["    w.grad = None\n    loss.backward()"]
+
+
+def test_gradients_gathered_before_a_step_by_hand_do_not_pile_up(told):
+    step = ["if step % 3 == 2:", "    with torch.no_grad():", "        w -= w.grad * torch.tensor(0.05)",
+            "    w.grad = None"]
+    found = told(LOSS, *DOWN[:2], *step)
+    assert len(found.steps) == 6 and "gradients accumulate" not in {f.kind for *_, each in found.steps for f in each}

@@ -25,6 +25,10 @@ CASES = [
      "self.o.zero_grad()"),
     ("gradients accumulate", 1, (2, 0, 0), "l.backward()|scaler.step(o)", "l.backward()|scaler.step(o)|o.zero_grad()"),
     ("gradients accumulate", 1, (2, 0, 0), "l.backward()|o.step(); i += 1", ""),
+    ("not in the optimizer", 1, (), "self.a = []|self.a.append([f(),|    g()])",
+     "self.a = torch.nn.ModuleList([])|self.a.append(torch.nn.ModuleList([f(),|    g()]))"),
+    ("not in the optimizer", 1, (), "a = []|a.append((f(), g()))",
+     "a = torch.nn.ModuleList([])|a.append(torch.nn.ModuleList((f(), g())))"),
     ("nothing to step by", 2, (3, 0, 1), "l.backward()|o.zero_grad()|o.step()", "o.zero_grad()|l.backward()|o.step()"),
     ("never stepped", 3, (0, 0, 3), "for x in l:|    o.zero_grad()|    f(x).backward()",
      "for x in l:|    o.zero_grad()|    f(x).backward()|    o.step()"),
@@ -201,7 +205,8 @@ def test_lines_as_the_remedy_has_them(kind: str, line: int, lines: tuple[int, ..
             tf.nn.softmax(tf.transpose(tf.placeholder(tf.float32, [5, 3, last]), [2, 1, 0]), name=name)
     kind, _, op = kind.rpartition(" of ") if kind[-5:] != " time" and " of " in kind else (kind, "", "")
     remedy = "tf.transpose(x, [1, 0, 2])" if op == "states" else ""
-    finding = Finding(90, kind, op, "", "x:0", "", remedy, "", Place(file, line, "", ""), written="40")
+    finding = Finding(90, kind, op, "", "x:0", "", remedy, "", Place(file, line, "", ""),
+                      written="40" * (kind != "gradients accumulate"))
     *sites, late = (Site(file, at, "") if at else None for at in [*lines, 0, 0, 0, 0, 0][:5])
     found = written(finding, Known(graph, *sites, late=late))
     assert _patched(found, file, old) == f"{new or old}\n" and bool(found) == bool(new)

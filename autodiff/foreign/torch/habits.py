@@ -22,6 +22,7 @@ from ...debug.facts.roles import as_place, at_line
 from ..flags import Flags
 from ..script_lines import on_lines
 from .between import MODAL, Between
+from .derivatives.piled import Piled
 from .derivatives.second import SecondDerivatives
 from .given import Lent
 from .graph import array_of
@@ -59,8 +60,7 @@ class Habits:
         self._waiting = 0  # backwards since the last step, with gradients that were zeroed in between
         self._slopes: list[weakref.ref[Any]] = []  # the last gradients
         self._is_within = False  # whether a step is under way that calls backward itself
-        self._used: set[int] = set()  # parameters whose gradients a step has used, and that were not zeroed since
-        self._piled = 0  # steps in a row that used gradients again
+        self._piled = Piled()
         self._cleared: tuple[RawFrames, bool] = ((), False)  # last zero_grad, whether after the last backward
         self._in_vain: Place | None = None  # the zero_grad before the last step that had nothing to do
         self._at: Place | None = None
@@ -193,8 +193,7 @@ class Habits:
         given = [p for group in optimizer.param_groups for p in group["params"] if p.grad is not None]
         has_none = not any(bool(numbers_of(p.grad).any()) for p in given)
         self._in_vain = place_of_frames(frames) if is_after and has_none and self._waiting else None
-        self._piled = self._piled + 1 if (own := set(map(id, given))) & self._used and self._backward else 0
-        self._used |= own
+        self._piled.stepped(own := set(map(id, given)), is_first=not self._backward)
         self.given |= own
         self.last_step = user_frames()
         self.moved.update(dict.fromkeys(own, self.last_step))
@@ -207,8 +206,7 @@ class Habits:
         self.hooks.changing.clear()
         self._remade |= {n for n, p in parameters.items() if n in self._older and self._older[n]() is not p}
         self._older.update({name: weakref.ref(p) for name, p in parameters.items()})
-        piled = {id(p) for p in parameters.values() if p.grad is not None and bool(numbers_of(p.grad).any())}
-        self._used &= piled
+        piled = self._piled.before_backward(parameters, by_hand=not self.optimizers)
         is_taken = self._is_within or bool(self._waiting and self.last_step) and self._takes_gradients()
         self._waiting = 0 if is_taken else 1 if piled else self._waiting + 1
 
@@ -276,21 +274,12 @@ class Habits:
     def findings(self, names: dict[str, Any], parameters: dict[str, Any]) -> list[Finding]:
         """What is wrong beside the graph, after a backward. parameters: all that the loss has, by name."""
         self._slopes = [weakref.ref(p.grad) for p in parameters.values() if p.grad is not None]
-        return [*self._pile(parameters), *(self._idle() or self.unstepped.findings()), *self._left_out(parameters),
-                *self._modes(names), *self.unkept.findings(), *fixed_tables(names, self.made),
-                *all_frozen(self.optimizers, self.frozen), *self.logarithms.findings(), *self.hooks.findings(),
+        return [*self._piled.findings(parameters, self._at), *(self._idle() or self.unstepped.findings()),
+                *self._left_out(parameters), *self._modes(names), *self.unkept.findings(),
+                *fixed_tables(names, self.made), *all_frozen(self.optimizers, self.frozen),
+                *self.logarithms.findings(), *self.hooks.findings(),
                 *self.dropped.findings(), *self.late_terms.findings(), *self.second.findings(), *self._numbers,
                 *self.rates.findings(self.rates.rate())]
-
-    def _pile(self, parameters: dict[str, Any]) -> list[Finding]:
-        piled = [name for name, p in parameters.items() if id(p) in self._used]
-        if not piled or not self._piled:
-            return []
-        more = f" and {len(piled) - 1} more" if len(piled) > 1 else ""
-        return [Finding(92, "gradients accumulate", piled[0], "", piled[0],
-                        f"loss.backward() adds to gradients that optimizer.step() has used already, in {piled[0]}{more}"
-                        f", {self._piled} times in a row: zero_grad() is not called in between", "call "
-                        "optimizer.zero_grad() before loss.backward()", f"why {piled[0]}", self._at)]
 
     def _idle(self) -> list[Finding]:
         """Steps that are missed, or had nothing to do."""

@@ -60,7 +60,8 @@ def _calls(at: Site | _At | None, *names: str) -> Iterator[ast.Call]:
 
 
 def _zeroed(at: _At) -> Iterator[NewLines]:
-    """After the step that has used the gradients; a scaler's is given the optimizer."""
+    """After the step that has used the gradients; a scaler's is given the optimizer. By hand, before backward."""
+    yield before(at.file, at.line, at.finding.written) if at.finding.written else {}
     for call in _calls(site := at.known.stepped, "step"):
         name = ast.unparse(call.args[0]) if call.args else owner_text(call)
         yield after(site.file, site.line, f"{name}.zero_grad()") if site is not None else {}
@@ -216,14 +217,13 @@ def _numbers_summed(at: _At) -> Iterator[NewLines]:
 
 
 def _registered(at: _At) -> Iterator[NewLines]:
-    """A plain list of layers as one that parameters() looks into; a layer that the optimizer was made before; values
-    that are made of an nn.Parameter as one themselves."""
+    """A plain list of layers as one that parameters() looks into; a layer made before its optimizer; such values."""
     yield new_lines.scaled_inside(at.file, at.line)
     statement = on_lines(at.file).get(at.line)
     if lists_layers(statement):
         kind = "Dict" if isinstance(statement.value, (ast.Dict, ast.DictComp)) else "List"  # type: ignore
         what = "Parameter" if "Parameter(" in ast.unparse(statement.value) else "Module"  # type: ignore
-        yield new_lines.value(at.file, at.line, f"torch.nn.{what}{kind}({{}})")
+        yield new_lines.listed(at.file, at.line, f"torch.nn.{what}{kind}")
     yield from new_lines.made_before(at.file, at.line, at.known.late.line, is_around=at.known.is_around) if (
         at.known.late is not None) else ()
 
