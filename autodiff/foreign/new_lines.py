@@ -149,7 +149,10 @@ def without_recording(file: str, line: int) -> NewLines:
 def value(file: str, line: int, new: str) -> NewLines:
     """Another text, with {} for what it was, for what a name is given on a line."""
     node = getattr(on_lines(file).get(line), "value", None)
-    return replaced(file, node, new) if node is not None else {}
+    if node is None or node.lineno == node.end_lineno:
+        return replaced(file, node, new) if node is not None else {}
+    first, _, last = new.partition("{}")
+    return _within(file, node, first, last)
 
 
 def listed(file: str, line: int, kind: str) -> NewLines:

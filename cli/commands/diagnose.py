@@ -136,7 +136,8 @@ def _worst(dbg: Debugger) -> Text:
     found = dbg.doctor(hazards=True).findings
     for worst in [f for f in found[:1] if f.level != "remark"] or [f for f in found if f.kind in HAZARDS][:1]:
         where = "" if worst.text.endswith(at_line(worst.place)) else at_line(worst.place)
-        return Text(f"{worst.text}{where}\nremedy: {worst.remedy}", "warning")
+        remedy, = dbg.trials.in_order_of([worst.remedy])  # it stands alone
+        return Text(f"{worst.text}{where}\nremedy: {remedy}", "warning")
     if dbg.records:
         return Text("nothing looks wrong so far\nwhy nan, why none, why zero and why TARGET ask about one thing",
                     "good")

@@ -121,5 +121,6 @@ def test_a_second_derivative_that_tensorflow_refuses_is_said_and_written(called:
 @pytest.mark.parametrize("text", ["x is lost", "x is lost at m.py:3"])
 def test_a_line_that_a_finding_ends_with_is_said_once(text: str) -> None:
     found = Finding(90, "habit", "", "", "", text, "keep x", "doctor", Place("m.py", 3, "<module>", "x"))
-    dbg: Any = SimpleNamespace(doctor=lambda hazards: SimpleNamespace(findings=(found,)))
+    dbg: Any = SimpleNamespace(doctor=lambda hazards: SimpleNamespace(findings=(found,)),
+                               trials=SimpleNamespace(in_order_of=list))
     assert _worst(dbg).text == "x is lost at m.py:3\nremedy: keep x"

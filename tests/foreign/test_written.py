@@ -153,6 +153,8 @@ CASES = [
     ("mixed derivatives", 3, (), "import torch|from torch import autograd|h = autograd.grad(g, x, ones_like(g))[0]",
      "import torch|from torch import autograd|h = torch.stack([autograd.grad(g[:, i].sum(), x)[0][:, i] "
      "for i in range(40)], 1)"),
+    ("not in the optimizer", 3, (), "import torch as th|s.c = [|    th.nn.Conv1d(3),|    th.nn.Conv1d(4)]|",
+     "import torch as th|s.c = th.nn.ModuleList([|    th.nn.Conv1d(3),|    th.nn.Conv1d(4)])|"),
     ("mixed derivatives", 1, (), "h, = torch.autograd.grad(g.sum(), x)", ""),
     ("added after backward", 4, (0, 0, 2), "l = f(x)|l.backward()|p = g(w)|l = l + p",
      "l = f(x)|p = g(w)|l = l + p|l.backward()"),

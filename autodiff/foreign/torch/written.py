@@ -20,7 +20,7 @@ from ...debug.facts.roles import VARIABLES
 from .. import new_calls, new_lines
 from ..new_calls import calls_on, copied_to_the_other, given_too, other_step, turned_mask, with_word, without_call
 from ..new_lines import At, NewLines, Rules, after, before, last_name, moved, nodes_on, replaced, text_on, tight
-from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines
+from ..script_lines import assigned_on, holding, line_of_name, loops_around, on_lines, spelled
 from .batches import given_on, source_of_batches
 from .of_losses import in_logarithms, over_count, summed_too
 from .uncut import called_itself, connected, redrawn, unrecorded
@@ -223,7 +223,7 @@ def _registered(at: _At) -> Iterator[NewLines]:
     if lists_layers(statement):
         kind = "Dict" if isinstance(statement.value, (ast.Dict, ast.DictComp)) else "List"  # type: ignore
         what = "Parameter" if "Parameter(" in ast.unparse(statement.value) else "Module"  # type: ignore
-        yield new_lines.listed(at.file, at.line, f"torch.nn.{what}{kind}")
+        yield new_lines.listed(at.file, at.line, f"{spelled(at.file, 'torch.nn')}.{what}{kind}")
     yield from new_lines.made_before(at.file, at.line, at.known.late.line, is_around=at.known.is_around) if (
         at.known.late is not None) else ()
 

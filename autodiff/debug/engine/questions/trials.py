@@ -57,6 +57,7 @@ class Trials:
         self.state, self.model, self.carried = state, state.model, FedBack(state)
         self.tried: Tried = []
         self.diverged = self._grew = False
+        self._places: dict[int, int] = {}  # of remedies, by the numbers they are told with, of findings
         self._last: Tried = []  # that leave nothing to learn, told if nothing else helps
         self._reach, self._dead = 0.0, 0  # largest gradient in the last step that was tried; gradients that are 0 there
         self._steepest = 0.0  # the largest one, of a loss above 1 relative to that
@@ -64,10 +65,9 @@ class Trials:
     def of(self, why: WhyNonfinite | WhyFailed, y: str = "") -> tuple[Remedy, ...]:
         """The remedies that take away what `why` explains, by how little they change at other steps; () if none does.
 
-        Each is tried on the step that failed, and on those before it that are remembered, as far as there is time;
-        Ctrl-C ends the trials.
+        Each is tried on the step that failed and on those before it, as far as there is time; Ctrl-C ends the trials.
         """
-        self.tried, self._last, self.carried = [], [], FedBack(self.state)
+        self.tried, self._last, self._places, self.carried = [], [], {}, FedBack(self.state)
         if isinstance(why, WhyNonfinite) and not why.origins:
             return ()
         self.diverged = isinstance(why, WhyNonfinite) and why.diverges
@@ -181,22 +181,23 @@ class Trials:
 
     def keep(self, count: int) -> None:
         """Only the first are told: what is tried from here on is numbered behind them."""
-        self.tried = self.tried[:count]
+        self.tried, self._places = self.tried[:count], {}
 
     def in_order_of(self, texts: Sequence[str]) -> list[str]:
-        """Texts that name remedies by number, which are numbered anew in the order in which they are named.
-
-        What mends an error of the script is no trial, and has its own number.
-        """
-        named = dict.fromkeys(int(number) for text in texts for number in NUMBERED.findall(text))
-        if max(named, default=0) > len(self.tried):
-            return list(texts)
-        order = [*named, *(i for i in range(1, len(self.tried) + 1) if i not in named)]
-        self.tried = [self.tried[i - 1] for i in order]
-        return [NUMBERED.sub(lambda found: str(order.index(int(found[0])) + 1), text) for text in texts]
+        """The texts of findings, which name remedies by number: each gets that of the first finding that names it; but
+        what mends an error of the script, which is no trial."""
+        named: dict[int, int] = {}
+        for place, text in enumerate(texts, 1):
+            for said in map(int, NUMBERED.findall(text)):
+                named.setdefault(said, place if place not in named.values() else len(texts) + len(named))
+        if max(named, default=0) <= len(self.tried) or self._places:
+            self._places = {place: self._places.get(said, said) for said, place in named.items()}
+            texts = [NUMBERED.sub(lambda found: str(named[int(found[0])]), text) for text in texts]
+        return list(texts)
 
     def numbered_as(self, remedy: Remedy, overlay: Overlay, since: Moment) -> int:
         """The number of a remedy behind those that are told: of one in the same words, of the same ops, its own."""
+        self._places = {}
         told = [(each.words, other.lines, [edit.op for edit in each.edits]) for other, each, _ in
                 (*self.tried, (remedy, overlay, since))]
         if told.index(told[-1]) == len(self.tried):
@@ -205,12 +206,13 @@ class Trials:
 
     def numbered(self, number: int) -> tuple[Remedy, Overlay, Moment]:
         """The remedy of that number. Raises ArgumentError if there is none."""
-        if not 1 <= number <= len(self.tried):
-            said = f"{len(self.tried)} helped" if self.tried else "none was tried, or none helped"
+        places = self._places or {i: i for i in range(1, len(self.tried) + 1)}
+        if number not in places:
+            said = f"there is fix {', '.join(map(str, sorted(places)))}" if places else "none was tried, or none helped"
             raise ArgumentError(f"there is no remedy {number}: {said}",
                                 hint="doctor and why number what can be applied or written; what is told without a "
                                      "number is for you to write")
-        remedy, overlay, since = self.tried[number - 1]
+        remedy, overlay, since = self.tried[places[number] - 1]
         return self.model.told(remedy), overlay, since
 
     def _steps(self, why: WhyNonfinite | WhyFailed, top: Tensor) -> list[Moment]:
@@ -285,10 +287,8 @@ class Trials:
 
     def _losses(self, overlay: Overlay, steps: Sequence[Moment], until: float, found: list[Any] | None = None
                 ) -> list[Any] | None:
-        """y in each step, one from the other with the edits; None if something is not finite. Empty: no time.
-
-        found: takes them in, one by one.
-        """
+        """y in each step, one from the other with the edits; None if something is not finite. Empty: no time. found:
+        takes them in, one by one."""
         found = [] if found is None else found
         given: dict[int, Moment] = {}  # the steps, with what is fed back to them
         variables: Mapping[str, Any] = dict(steps[0].variables)
