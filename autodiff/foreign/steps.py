@@ -32,6 +32,7 @@ from ..debug.facts.records import Place
 from ..runtime.session import Session
 from .model import legal_name, tf
 from .script_lines import assigned_names
+from .unread_names import unread
 
 
 @dataclass(frozen=True)
@@ -54,7 +55,7 @@ class ForeignStep:
 
 def not_used(name: str, place: Place | None) -> Remark:
     """Of a parameter: that what an op makes of it goes nowhere."""
-    return Remark(f"the way to the loss ends: what {name} makes of it is not used for the loss", place,
+    return unread(place) or Remark(f"the way to the loss ends: what {name} makes of it is not used for the loss", place,
                   "use it for the loss, or drop it")
 
 

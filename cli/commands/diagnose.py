@@ -291,9 +291,13 @@ def _alike(found: Sequence[findings.Finding]) -> list[list[findings.Finding]]:
     worst of each."""
     groups: dict[Any, list[findings.Finding]] = {}
     for finding in found:
-        said = finding.remedy or (finding.place, finding.text.replace(finding.op, ""))
-        groups.setdefault((finding.kind, said), []).append(finding)
-    return list(groups.values())
+        text = finding.text.replace(finding.target or "\0", "").replace(finding.op or "\0", "")
+        said = finding.kind, finding.place, text
+        keys = [said, *([(finding.kind, finding.remedy)] if finding.remedy else [])]
+        group = next((groups[key] for key in keys if key in groups), [])
+        group.append(finding)
+        groups.update((key, group) for key in keys if key not in groups)
+    return list({id(group): group for group in groups.values()}.values())
 
 
 def _also(first: findings.Finding, others: Sequence[findings.Finding]) -> str:

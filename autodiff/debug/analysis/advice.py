@@ -94,6 +94,11 @@ class Advice:
     uphill: Callable[[], Iterable[Finding]] = tuple
     flags: dict[str, Flag] = field(default_factory=dict)
 
+    def written_for(self, finding: Finding) -> NewLines:
+        """What a remedy is in the script; of a variable without a gradient also what is known beside it."""
+        remark = self.remarks.get(finding.target.rpartition(":")[0]) if finding.kind == "no gradient" else None
+        return self.written(finding) or (remark.lines if remark is not None else {})
+
 
 def advice_of(graph: Graph) -> Advice:
     """The advice that belongs to a graph."""

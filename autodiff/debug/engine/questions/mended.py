@@ -102,7 +102,7 @@ class Mended:
         """
         until = time.thread_time() + _SECONDS
         self._laws, steps, told = {}, self._steps(case), list(found)
-        written = advice_of(self.model.graph).written
+        written = (advice := advice_of(self.model.graph)).written
         worst = [f for f in found if f.remedy and "tried: " not in f.remedy and (f.severity >= WARNING or written(f))]
         if hazards and not any(f.severity >= WARNING for f in found):
             worst += [f for f in found if f.kind in HAZARDS]
@@ -112,7 +112,7 @@ class Mended:
                 alike = [i for i, f in enumerate(found) if (f.kind, f.op, f.remedy) == kind]
                 first, self._left = found[alike[0]], 1.0
                 op, said = self.model.targets.named(first.op) or (case.y.op if first.kind in _OF_NO_OP else None), ""
-                self._lines = {} if self.model.raised[0] else written(first) or lines_of(first, op, case)
+                self._lines = {} if self.model.raised[0] else advice.written_for(first) or lines_of(first, op, case)
                 if op is not None:
                     attempts = list(attempts_of(first, op, case)) if case.steps and (
                         first.kind not in HAZARDS or hazards) else []
