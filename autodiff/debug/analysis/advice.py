@@ -68,7 +68,7 @@ class Advice:
     relative to the largest element. said: what the script computes otherwise under the debugger. written: what the
     remedy of a finding is in the script, {} where that is not surely known; slower: what a rate times a number is
     there. uphill: gives the findings that explain why a loss grows. flags: what of 0 and 1 the script holds for each
-    example and gives to no op, by its text there.
+    example and gives to no op, by its text there. rules: what is wrong in gradient functions, by the names of ops.
     """
 
     findings: Callable[[], Iterable[Finding]] = tuple
@@ -93,10 +93,12 @@ class Advice:
     slower: Callable[[float], NewLines] = lambda _: {}
     uphill: Callable[[], Iterable[Finding]] = tuple
     flags: dict[str, Flag] = field(default_factory=dict)
+    rules: dict[str, Remark] = field(default_factory=dict)
 
     def written_for(self, finding: Finding) -> NewLines:
-        """What a remedy is in the script; of a variable without a gradient also what is known beside it."""
-        remark = self.remarks.get(finding.target.rpartition(":")[0]) if finding.kind == "no gradient" else None
+        """What a remedy is in the script, also of what is known beside it of a variable, or a gradient function."""
+        remark = self.remarks.get(finding.target.rpartition(":")[0]) if finding.kind == "no gradient" else (
+            self.rules.get(finding.op) if finding.kind == "wrong gradient" else None)
         return self.written(finding) or (remark.lines if remark is not None else {})
 
 

@@ -1,15 +1,25 @@
-"""Uses of autograd.Functions, whose forward and backward are the script's own."""
+"""Uses of autograd.Functions, whose forward and backward are the script's own; and what a backward leaves out."""
 from __future__ import annotations
 
+import ast
+import contextlib
 import inspect
 import linecache
 import os
+import textwrap
 from typing import Any
 
 import torch
 
+from ...core.site import Site
+from ...debug.analysis.advice import Remark
+from ...debug.facts.roles import as_place, at_line
 from ...ops.common.instead import instead
+from ..new_lines import NewLines, replaced, tight
+from ..script_lines import on_lines
 from .record import Call, Entry, Recorder, tensors_in, user_frames
+
+_STEP, _NEAR = 1e-2, 0.05  # of the size of what is moved; share by which two slopes may differ
 
 
 class Calls:
@@ -79,3 +89,58 @@ def lines_of(function: Any, title: str) -> tuple[str, ...]:
     file = os.path.basename(code.co_filename)
     found = ((n, linecache.getline(code.co_filename, n).strip()) for n in numbers)
     return tuple(f"{title} at {file}:{n}: {text}" for n, text in found if text and not text.startswith(("def ", "@")))
+
+
+def left_out(entry: Entry, used: list[Entry]) -> Remark | None:
+    """The gradient of a result that the backward of a Function never uses; None where it uses all. used: what led to
+    what it gave."""
+    call, function = entry.op, inspect.unwrap(entry.op.backward())
+    known = {id(t) for e in used for t in e.given} | {id(s) for s in call.slopes}
+    lost = [i for i, dy in enumerate(call.dys) if isinstance(dy, torch.Tensor) and id(dy) not in known]
+    names = [*inspect.signature(function).parameters][1:]
+    file, start = inspect.getsourcefile(function), function.__code__.co_firstlineno
+    if not lost or lost[0] >= len(names) or not any(isinstance(s, torch.Tensor) for s in call.slopes) or not file:
+        return None
+    name = names[lost[0]]
+    nodes = ast.walk(ast.parse(textwrap.dedent(inspect.getsource(function))))
+    returns = [start + node.lineno - 1 for node in nodes if isinstance(node, ast.Return)]
+    place = as_place(Site(file, returns[-1] if returns else start, function.__name__))
+    lines: NewLines = {}
+    if len(call.dys) == 1 and len(returns) == 1:
+        with contextlib.suppress(Exception):  # of a forward that cannot be done again
+            lines = _weighed(entry, name, file, returns[0])
+    return Remark(f"; {function.__name__} never uses {name}, the gradient that arrives{at_line(place)}: what it gives "
+                  "is the same whatever the result is taken for", place, f"multiply what it returns by {name}", lines)
+
+
+def _weighed(entry: Entry, name: str, file: str, line: int) -> NewLines:
+    """What is returned times the gradient that arrives, where that is the slope of the forward; {} where it is not."""
+    call, dy = entry.op, entry.op.dys[0]
+    value = getattr(on_lines(file).get(line), "value", None)
+    parts = value.elts if isinstance(value, ast.Tuple) else [value]
+    given = [i for i, slope in enumerate(call.slopes) if isinstance(slope, torch.Tensor)]
+    if len(given) != 1 or len(parts) != len(call.slopes):
+        return {}
+    slope, part = call.slopes[given[0]], parts[given[0]]
+    more = slope.dim() - dy.dim() if slope.shape[:dy.dim()] == dy.shape else 0
+    text = f"{name}.reshape({', '.join(['-1'] + ['1'] * more)})" if more and dy.dim() == 1 else name
+    times = slope * dy.reshape(*dy.shape, *[1] * more)
+    if times.shape != slope.shape or not isinstance(part, ast.expr) or not _is_slope(entry, given[0], times):
+        return {}
+    return replaced(file, part, f"{tight(part, ast.unparse(part))} * {text}")
+
+
+def _is_slope(entry: Entry, place: int, slope: Any) -> bool:
+    """Whether that is what central differences of the forward, weighed by the gradient that arrives, say."""
+    x, dy = entry.args[place].detach(), entry.op.dys[0]
+    direction = torch.ones_like(x) * torch.linspace(0.5, 1.5, x.numel()).reshape(x.shape)
+    step = _STEP * max(float(x.abs().mean()), 1e-3)
+    ends = []
+    with torch.no_grad():
+        for sign in (1, -1):
+            args = [*entry.args]
+            args[place] = x + sign * step * direction
+            ends.append(next(iter(tensors_in(entry.op.function.apply(*args)))))
+        found = float(((ends[0] - ends[1]) / (2 * step) * dy).sum())
+        said = float((slope * direction).sum())
+    return abs(found - said) <= _NEAR * max(abs(found), abs(said)) > 0

@@ -15,7 +15,7 @@ from ..model import legal_name, tf
 from .aten import aten
 from .aten.common import row_of, with_gradient
 from .aten.types import as_type
-from .functions import lines_of
+from .functions import left_out, lines_of
 from .memory import Memory
 from .record import Call, Choice, Entry, Recorder, is_leaf, is_source, storage_of, tensors_in, traits_of
 from .sizes import Numbers, Sizes
@@ -295,7 +295,10 @@ class TorchGraph:
         for tensor in outputs:
             if not tensor.requires_grad:
                 self.memory.replace(tensor, tf.stop_gradient(part.of(tensor)))
-        advice_of(self.graph).lines[found[0].op.name] = lines_of(call.backward(), f"backward of {call.name()}")
+        advice = advice_of(self.graph)
+        advice.lines[found[0].op.name] = lines_of(call.backward(), f"backward of {call.name()}")
+        if (fault := left_out(entry, _backward_of(call))) is not None:
+            advice.rules[found[0].op.name] = fault
 
     def slopes(self, call: Call, numbers: Numbers | None, dys: Sequence[Any], at: Sequence[int]) -> list[Any]:
         """What a function's backward makes of the gradients of its results, for each tensor it was given."""

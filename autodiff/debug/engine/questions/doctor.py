@@ -10,7 +10,7 @@ import numpy as np
 from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, dependencies, descendants, in_order
-from ...analysis.advice import advice_of, is_absent
+from ...analysis.advice import Remark, advice_of, is_absent
 from ...analysis.disconnected import asks_for_nothing
 from ...analysis.edits.of_keras.lines_to_blame import placed
 from ...analysis.findings import Diagnosis, Finding, Origin, WhyFailed
@@ -198,8 +198,10 @@ class Checkup:
         found = self.rules.excused([rule for op in ops if all(t in values for t in op.inputs) for rule in (
             self.rules.checked(op, values, 1, inside)) if rule.verdict in _OF_RULES], y, variables, at)
         return [Finding(weight, kind, rule.op, rule.op_type, rule.input, f"the gradient function of {rule.op} ("
-                        f"{rule.op_type}) is {said}: {rule.note}", remedy, "check", rule.place)
-                for rule in found for weight, kind, said, remedy in _OF_RULES.get(rule.verdict, ())]
+                        f"{rule.op_type}) is {said}: {rule.note}{fault.text}", fault.remedy or remedy, "check",
+                        fault.place or rule.place) for rule in found for weight, kind, said, remedy in _OF_RULES.get(
+                            rule.verdict, ()) for fault in [advice_of(self.model.graph).rules.get(
+                                rule.op if kind == "wrong gradient" else "", Remark("", None))]]
 
     def _gets_another(self, variable: Tensor, y: Tensor | None) -> bool:
         """Whether another loss than y, or an earlier step, trains a variable, or the gradient of a copy is applied."""
@@ -226,9 +228,8 @@ class Checkup:
         first = [origin for origin in why.origins if not origin.secondary]
         if first and first[0].phase == "input" and "nan" not in first[0].bad:  # inf is right until it makes nan
             first = [*[origin for origin in why.origins if origin.secondary][:1], *first]
-        harmful = [_of_origin(origin, 100) for origin in first][:5]
-        tried = self.trials.of(why)
-        others: list[str] = []
+        harmful, tried = [_of_origin(origin, 100) for origin in first][:5], self.trials.of(why)
+        others = list[str]()
         if harmful and tried:  # what is finite with it is no finding of its own
             others = list(dict.fromkeys(f.op for f, o in zip(harmful, first) if f.op != harmful[0].op and
                                         o.phase != "input"))
@@ -336,11 +337,10 @@ class Checkup:
                          and (op := self.model.targets.named(row.between[-1])) is not None]
 
     def _clipped_away(self, row: StageRow, op: Operation) -> Finding:
-        norm = row.raw.norm if row.raw else None
         return Finding(78, "clipped away", op.name, op.type, row.name, f"the gradient of {row.name} has the norm "
-                       f"{norm:.3g}, but {op.name} ({op.type}) makes zeros of it before the update", "raise the bound "
-                       "of the clipping (by value: one below 0 and one above), or mend what scales it",
-                       "grads --stages", None if op.site is None else as_place(op.site))
+                       f"{row.raw.norm if row.raw else 0:.3g}, but {op.name} ({op.type}) makes zeros of it before the "
+                       "update", "raise the bound of the clipping (by value: one below 0 and one above), or mend what "
+                       "scales it", "grads --stages", None if op.site is None else as_place(op.site))
 
 
 def _of_origin(origin: Origin, severity: int) -> Finding:
