@@ -55,7 +55,7 @@ class JaxDoor:
         self._refused: set[str] = set()  # what was told of calls that are no steps: a loop makes many alike
         self.steps.advice.words, self.steps.advice.said = WORDS, _SAID
         self._builder, self._own = Builder(self.steps), Gradients()
-        self.optimizers, self.averages = Optimizers(), Averages()
+        self.optimizers, self.averages = Optimizers(lambda: self._jitted.region is not None), Averages()
         self._flags = Flags(jax.Array, array_of)
         view.doors["jax"] = self
         self._since = 0  # steps

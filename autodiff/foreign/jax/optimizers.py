@@ -26,6 +26,7 @@ from ..new_lines import NewLines, replaced
 from ..script_lines import spelled
 
 _KEPT = 64  # calls
+_jit: Callable[..., Any] = getattr(jax, "jit", lambda function: function)  # JAX's own, whatever stands for it
 _ROUNDING = 1e-4  # of updates that are gradients times a number
 _COUNTS = (0, 1, 10)  # of steps, at which a schedule is asked whether it is above 0
 Leaves = Sequence[Any]
@@ -52,9 +53,11 @@ class Rated(NamedTuple):
 
 
 class Optimizers:
-    """The last calls, in order, and the optimizers that were made."""
+    """The last calls, in order, and the optimizers that were made. is_compiled: whether the script has what calls them
+    compiled, so that what they do with arrays may be too."""
 
-    def __init__(self) -> None:
+    def __init__(self, is_compiled: Callable[[], bool] = lambda: False) -> None:
+        self.is_compiled = is_compiled
         self.asked: deque[Asked] = deque(maxlen=_KEPT)
         self.begun: dict[int, Asked] = {}  # the first init of each optimizer
         self.rated: list[Rated] = []
@@ -101,9 +104,14 @@ class Optimizers:
                 self._held.clear()
             return state
 
+        whole = _jit(update)
+
         @functools.wraps(update)
         def updated(updates: Any, state: Any, *args: Any, **options: Any) -> Any:
-            found = self._inside(lambda: update(updates, state, *args, **options))
+            is_whole = not self._depth and self.is_compiled() and not options and all(
+                isinstance(leaf, jax.Array) and not isinstance(leaf, jax.core.Tracer)
+                for leaf in jax.tree.leaves((updates, state, args)))
+            found = self._inside(lambda: (whole if is_whole else update)(updates, state, *args, **options))
             if not self._depth:
                 self.note("update", (updates, state), found, number)
             return found
