@@ -143,3 +143,23 @@ def test_a_child_has_threads_of_its_own(three):
     process.start()
     assert here.poll(20) and here.recv() == (list(range(6)), False)
     process.join(20)
+
+
+def test_an_interrupt_on_the_way_into_a_run_leaves_all_as_it_was(monkeypatch):
+    count, set_count = threads._blas()
+    before = count()
+    set_count(2)
+
+    def interrupted(number):
+        set_count(number)
+        if number == 1:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(threads, "_blas", lambda: (count, interrupted))
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            threads.as_kernels_run().__enter__()
+        assert (count(), threads.limit(), threads._shared.runs, threads._flush()) == (2, 1, 0, False)
+        assert np.float32(1e-30) * np.float32(1e-10) > 0
+    finally:
+        set_count(before)

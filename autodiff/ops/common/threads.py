@@ -94,31 +94,40 @@ class as_kernels_run:  # noqa: N801  # a context manager like np.errstate
     """
 
     def __init__(self, threads: int | None = None, *, keeps_subnormals: bool = False) -> None:
-        self._threads, self._flushes = threads, not keeps_subnormals
+        self._threads, self._flushes, self._counted = threads, not keeps_subnormals, False
 
     def __enter__(self) -> None:
-        self._outside, _own.limit = limit(), self._threads or processors()
-        self._flushed = _flush(self._flushes)
-        blas = _blas()
-        if blas is None:
-            return
-        count, set_count = blas
-        with _shared.lock:
-            if not _shared.runs:
-                _shared.before = count()
-                if _shared.before != 1:
+        self._outside, self._flushed = limit(), _flush()
+        try:
+            _own.limit = self._threads or processors()
+            _flush(self._flushes)
+            blas = _blas()
+            if blas is None:
+                return
+            count, set_count = blas
+            with _shared.lock:
+                if not _shared.runs:
+                    _shared.before = count()
+                _shared.runs += 1
+                self._counted = True
+                if _shared.runs == 1 and _shared.before != 1:
                     set_count(1)
-            _shared.runs += 1
+        except BaseException:  # an interrupt
+            self.__exit__()
+            raise
 
     def __exit__(self, *_: object) -> None:
         _own.limit = self._outside
-        _flush(self._flushed)
-        blas = _blas()
-        if blas is not None:
-            with _shared.lock:
-                _shared.runs -= 1
-                if not _shared.runs and _shared.before != 1:
-                    blas[1](_shared.before)
+        try:
+            _flush(self._flushed)
+        finally:
+            blas = _blas()
+            if blas is not None and self._counted:
+                with _shared.lock:
+                    self._counted = False
+                    _shared.runs -= 1
+                    if not _shared.runs and _shared.before != 1:
+                        blas[1](_shared.before)
 
 
 def _flush(wanted: bool | None = None) -> bool:
@@ -126,8 +135,8 @@ def _flush(wanted: bool | None = None) -> bool:
     was = getattr(_own, "flushes", False)
     if wanted is not None and was is not wanted:
         flush, leave = switches()
+        _own.flushes = wanted  # first: if an interrupt comes between, it is put back all the same
         (flush if wanted else leave)()
-        _own.flushes = wanted
     return was
 
 

@@ -252,8 +252,7 @@ class Case:
     @property
     def is_at_ease(self) -> bool:
         """Whether it learns what it is given; a first loss beyond all measure is better after any steps."""
-        is_far = self.first_loss > _ABSURD * max(abs(self.last_loss), 1.0)
-        return self.learns and not is_far or self.falls and self.last_loss < self.guess < np.inf
+        return self.learns and self.first_loss <= _ABSURD * max(abs(self.last_loss), 1.0)
 
     @cached_property
     def falls(self) -> bool:
