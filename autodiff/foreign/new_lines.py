@@ -149,10 +149,7 @@ def without_recording(file: str, line: int) -> NewLines:
 def value(file: str, line: int, new: str) -> NewLines:
     """Another text, with {} for what it was, for what a name is given on a line."""
     node = getattr(on_lines(file).get(line), "value", None)
-    if node is None or node.lineno == node.end_lineno:
-        return replaced(file, node, new) if node is not None else {}
-    first, _, last = new.partition("{}")
-    return _within(file, node, first, last)
+    return _around(file, node, new) if node is not None else {}
 
 
 def listed(file: str, line: int, kind: str) -> NewLines:
@@ -161,20 +158,19 @@ def listed(file: str, line: int, kind: str) -> NewLines:
     name = ast.unparse(statement.targets[0]) if isinstance(statement, ast.Assign) else ""
     inner = [node.args[0] for node in nodes_in(file) if isinstance(node, ast.Call) and node.args and ast.unparse(
         node.func) == f"{name}.append" and isinstance(node.args[0], (ast.List, ast.Tuple))]
-    found = [value(file, line, f"{kind}({{}})"), *(_within(file, node, f"{kind}(", ")") for node in inner)]
+    found = [value(file, line, f"{kind}({{}})"), *(_around(file, node, f"{kind}({{}})") for node in inner)]
     return {at: text for each in found for at, text in each.items()} if all(found) else {}
 
 
-def _within(file: str, node: ast.expr, before: str, after: str) -> NewLines:
-    """A node that may span lines, between two texts."""
+def _around(file: str, node: ast.expr, new: str) -> NewLines:
+    """As `replaced`, of a node that may span lines: then new stands before and after it."""
     last, end = node.end_lineno or node.lineno, node.end_col_offset or 0
-    first, closing = text_on(file, node.lineno), text_on(file, last)
-    if not first.isascii() or not closing.isascii():  # offsets are of bytes
-        return {}
     if last == node.lineno:
-        return replaced(file, node, f"{before}{{}}{after}")
+        return replaced(file, node, new)
+    first, closing = text_on(file, node.lineno), text_on(file, last)
+    before, _, after = new.partition("{}")
     return {(file, node.lineno): first[:node.col_offset] + before + first[node.col_offset:],
-            (file, last): closing[:end] + after + closing[end:]}
+            (file, last): closing[:end] + after + closing[end:]} if (first + closing).isascii() else {}  # bytes count
 
 
 def first_of(file: str, line: int, method: str, added: str) -> NewLines:

@@ -106,7 +106,7 @@ class Variables(dict):
         Snapshot keeps the old rows instead. The caller makes it read-only again.
         """
         kept = self._kept(name)
-        if self._references(name) > _UNSHARED + (kept is not None) or not self[name].flags.owndata:
+        if self._is_shared(name, kept is not None):
             super().__setitem__(name, self[name].copy())
             self._newest[name] = None
         elif kept is not None:
@@ -116,8 +116,7 @@ class Variables(dict):
 
     def all_own(self, names: Sequence[str]) -> list[np.ndarray]:
         """The values of some variables as arrays to write into if nobody else holds any of them, else none."""
-        if len({*names}) < len(names) or any(
-                self._references(name) > _UNSHARED or not self[name].flags.owndata for name in names):
+        if len({*names}) < len(names) or any(map(self._is_shared, names)):
             return []
         values = [self[name] for name in names]
         for value in values:
@@ -138,6 +137,10 @@ class Variables(dict):
         newest = self._newest.get(name)
         kept = newest() if newest is not None else None
         return kept if kept is not None and kept.array is self[name] else None
+
+    def _is_shared(self, name: str, known: int = 0) -> bool:
+        """Whether anybody else holds a value. known: references that do no harm."""
+        return self._references(name) > _UNSHARED + known or not self[name].flags.owndata
 
     def _references(self, name: str) -> int:
         return sys.getrefcount(self[name])
