@@ -13,7 +13,7 @@ ROOT = Path(__file__).parents[1]
 SOURCES = [path for top in ("autodiff", "cli", "scripts", "tests") for path in sorted((ROOT / top).rglob("*.py"))]
 PRODUCT = [path for path in SOURCES if path.relative_to(ROOT).parts[0] in ("autodiff", "cli")]
 
-LINES_IN_ALL = 152_656  # of autodiff and cli; raise it only in a commit that says why
+LINES_IN_ALL = 154_000  # of autodiff and cli; raise it only in a commit that says why
 LINES_IN_A_MODULE = 350
 LINES_IN_A_FUNCTION = 60
 
