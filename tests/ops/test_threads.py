@@ -43,7 +43,7 @@ def test_each_block_is_done_once_by_whoever_is_free(three, helped):
 
 def test_help_that_comes_late_is_not_asked_for_again_at_once(three, monkeypatch):
     monkeypatch.setattr(threads, "LATE", 0.9)
-    monkeypatch.setattr(threads, "pool", lambda: pytest.fail("help was asked for"))
+    monkeypatch.setattr(threads, "_ask", lambda helps: pytest.fail("help was asked for"))
     pauses = []
     for took in (1.0, 1.0, 0.6, 1.0):
         threads._judge(took, 1.0)
@@ -163,3 +163,11 @@ def test_an_interrupt_on_the_way_into_a_run_leaves_all_as_it_was(monkeypatch):
         assert np.float32(1e-30) * np.float32(1e-10) > 0
     finally:
         set_count(before)
+
+
+def test_help_that_has_not_begun_when_all_is_done_never_begins(three):
+    begun = []
+    late = threads._Help(begun.append, iter([1]), 2)
+    late.end()
+    late()
+    assert not begun

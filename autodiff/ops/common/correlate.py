@@ -5,9 +5,11 @@ product does the rest; nothing is kept for the backward pass.
 """
 
 import contextlib
+import itertools
 import math
 import threading
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -15,13 +17,19 @@ from .threads import share
 from .windows import Slide, inside, offsets, padded, views
 
 _COLUMNS = 3 << 19  # bytes of columns at a time: they are read while still in the cache
+_BLOCKS, _FEWEST_ROWS = 4, 256  # of a product that is shared out: so many blocks, with so many rows each
 _FEWEST_CHANNELS = 8  # of an input whose gradient is found by wide products
 _PHASES = range(32, 129)  # channels of all phases of strides together, for which one product is faster than many
 
 
-def _images_at_once(n: int, each: int, matrix: np.ndarray) -> int:
-    """How many images of `each` bytes of columns: few, but a large matrix is not read for a small product."""
-    return max(1, min(n, max(_COLUMNS, matrix.nbytes) // max(1, each)))
+def _images_at_once(n: int, rows: int, width: int, matrix: np.ndarray) -> int:
+    """How many images of `rows` rows of columns, as wide as this; about as many in each block.
+
+    Few, but a large matrix is not read for a small product; at most a quarter where a product is worth a thread.
+    """
+    most = max(1, min(n, max(_COLUMNS, matrix.nbytes) // max(1, rows * width * matrix.itemsize)))
+    blocks = max(-(-n // most), min(n, _BLOCKS, n * rows // _FEWEST_ROWS), 1)
+    return max(1, -(-n // blocks))
 
 
 class _Columns:
@@ -32,43 +40,35 @@ class _Columns:
 
     def __init__(self, x: np.ndarray, window: tuple[int, ...], counts: tuple[int, ...], slide: Slide,
                  pads: list[tuple[int, int]], matrix: np.ndarray) -> None:
-        self._window, self._counts, self._slide, self._pads = window, counts, slide, pads
+        self._window, self._counts, self._slide = window, counts, slide
         self._rows, self._width = math.prod(counts), math.prod(window) * x.shape[-1]
         self._is_plain = math.prod(window) == 1 and all(s == 1 for s in slide.strides) and not any(map(any, pads))
-        self._x = np.ascontiguousarray(x) if self._is_plain else x
+        self._x = np.ascontiguousarray(x) if self._is_plain else padded(x, pads)
         self._narrow = x.shape[-1] == 1 and slide.strides[-1] == 1  # runs along the image are longer than in a window
-        self._step = _images_at_once(len(x), self._rows * self._width * x.itemsize, matrix)
+        self._step = _images_at_once(len(x), self._rows, self._width, matrix)
+        self._windows = views(self._x, window, counts, slide)
         self.blocks = -(-len(x) // self._step)
-        self._spare: list[tuple[np.ndarray, np.ndarray]] = []  # of the threads that have done a block
+        self._spare: list[np.ndarray] = []  # of the threads that have done a block
 
     @contextlib.contextmanager
     def block(self, index: int) -> Iterator[tuple[slice, np.ndarray]]:
         """Which images, and their windows, for as long as it is entered."""
         images = slice(index * self._step, min((index + 1) * self._step, len(self._x)))
-        part = self._x[images]
         if self._is_plain:
-            yield images, part.reshape(-1, self._width)
+            yield images, self._x[images].reshape(-1, self._width)
             return
-        held, wide = self._spare.pop() if self._spare else self._buffers()
-        if any(map(any, self._pads)):
-            wide[:len(part)][inside(part.shape[1:-1], self._pads)] = part
-            part = wide[:len(part)]
-        columns = held[:len(part) * self._rows * self._width]
+        held = self._spare.pop() if self._spare else np.empty(self._step * self._rows * self._width, self._x.dtype)
+        windows = self._windows[images]
+        columns = held[:windows.size]
         if self._narrow:
-            columns = columns.reshape(*self._window, len(part), *self._counts)
+            part, columns = self._x[images], columns.reshape(*self._window, len(windows), *self._counts)
             for where, place in offsets(self._window, self._counts, self._slide):
                 columns[where] = part[place][..., 0]
             yield images, columns.reshape(self._width, -1).T
         else:
-            windows = views(part, self._window, self._counts, self._slide)
             np.copyto(columns.reshape(windows.shape), windows)
             yield images, columns.reshape(-1, self._width)
-        self._spare.append((held, wide))
-
-    def _buffers(self) -> tuple[np.ndarray, np.ndarray]:
-        size = self._step * self._rows * self._width
-        return np.empty(size, self._x.dtype), padded(np.zeros((self._step, *self._x.shape[1:]), self._x.dtype),
-                                                     self._pads)
+        self._spare.append(held)
 
 
 def _joins(space: tuple[int, ...], window: tuple[int, ...], slide: Slide, pads: list[tuple[int, int]]) -> bool:
@@ -170,26 +170,44 @@ def for_input(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide
     filters = filters[(..., slice(None, None, -1), slice(None), slice(None))] if at_once else filters
     turned = filters.transpose(*range(split), -2, *range(split, len(window)), -1).reshape(*window[:split], channels, -1)
     rows, width = (*dy.shape[1:split + 1], *space[split:]), turned.shape[-1]
-    step = _images_at_once(n, math.prod(rows) * (width + at_once * turned.size // width) * dy.itemsize, turned)
+    step = _images_at_once(n, math.prod(rows), width + at_once * turned.size // width, turned)
     dx = out if _is_fit(out, dy) else np.empty((n, *space, channels), dy.dtype)
-    spare: list[np.ndarray] = []
+    places = _places(window[:split], dy.shape[1:-1], slide, space, pads)
+    given = _spread(dy, space[-1], window[-1], dilation, before) if at_once else dy
 
     def work(index: int) -> None:
         images = slice(index * step, min((index + 1) * step, n))
-        sums = spare.pop() if spare else np.empty((step, *(a + size + b for size, (a, b) in zip(space[:split], pads)),
-                                                   *space[split:], channels), dy.dtype)
-        held = _spread(dy[images], space[-1], window[-1], dilation, before) if at_once else dy[images]
-        held, total = held.reshape(-1, width), sums[:len(held)]
+        held, total = given[images].reshape(-1, width), dx[images]
         products = np.dot(held, turned.reshape(-1, width).T).reshape(-1, *turned.shape[:-1]) if at_once else None
-        total[...] = 0
-        for index, where in offsets(window[:split], dy.shape[1:-1], slide):
+        is_first = True
+        for index, taken, where in places:
             part = np.dot(held, turned[index].T) if products is None else products[(slice(None), *index)]
-            total[where] += part.reshape(-1, *rows, channels)
-        dx[images] = total[inside(space[:split], pads)]
-        spare.append(sums)
+            part = part.reshape(-1, *rows, channels)[taken]
+            if is_first and part.shape == total.shape:
+                total[...] = part
+            else:
+                if is_first:
+                    total[...] = 0
+                total[where] += part
+            is_first = False
 
     share(work, -(-n // step), dy.size * filters.size // filters.shape[-1])
     return dx
+
+
+def _places(window: tuple[int, ...], counts: tuple[int, ...], slide: Slide, space: tuple[int, ...],
+            pads: list[tuple[int, int]]) -> list[tuple[Any, ...]]:
+    """For each place in the window: its index, which windows have it inside of `space`, and where; the middle first."""
+    found = []
+    for index in itertools.product(*map(range, window)):
+        taken, where = [slice(None)], [slice(None)]
+        for i, d, s, count, size, (a, _) in zip(index, slide.dilations, slide.strides, counts, space, pads):
+            start = i * d - a
+            low, high = max(0, -(start // s)), min(count, (size - 1 - start) // s + 1)
+            taken.append(slice(low, high))
+            where.append(slice(start + low * s, start + max(high - 1, low) * s + 1, s) if high > low else slice(0))
+        found.append((index, tuple(taken), tuple(where)))
+    return sorted(found, key=lambda place: sum(abs(2 * i - k + 1) for i, k in zip(place[0], window)))
 
 
 def _by_phases(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarray, slide: Slide,
@@ -236,7 +254,7 @@ def _for_few_channels(space: tuple[int, ...], filters: np.ndarray, dy: np.ndarra
     counts, strides, rank = dy.shape[1:-1], slide.strides, len(space)
     lengths = tuple(-(-(a + size + b) // s) for size, (a, b), s in zip(space, pads, strides))
     planes_each = math.prod(lengths) * math.prod(strides) * channels
-    step = _images_at_once(n, (math.prod(counts) * len(matrix) + planes_each) * dy.itemsize, matrix)
+    step = _images_at_once(n, 1, math.prod(counts) * len(matrix) + planes_each, matrix)
     dx = out if _is_fit(out, dy) else np.empty((n, *space, channels), dy.dtype)
     axes = [rank + 1, *(i for axis in range(rank) for i in (rank + 2 + axis, axis)), rank]
 

@@ -15,14 +15,12 @@ import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from queue import SimpleQueue
+from typing import Any
 
 import numpy as np
 
 from .subnormals import switches
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor
 
 WORTH_IT = 1 << 24  # multiplications that take some 0.4 ms: a thread is there after 0.03
 PIECE = 1 << 17  # elements of arrays that are worth a thread
@@ -46,7 +44,8 @@ class _Shared:
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.pool: Executor | None = None
+        self.asked: SimpleQueue[_Help] = SimpleQueue()
+        self.helpers = 0  # how many threads wait for what is asked
         self.runs, self.before = 0, 1  # how many keep the BLAS on one thread, and how many it had
         self.alone, self.pause = 0, 0  # how many of the next calls get no help, and of how many that was decided
 
@@ -62,16 +61,6 @@ def _after_fork() -> None:
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
-
-
-def pool() -> Executor:
-    """The threads that all sessions share; made when first needed."""
-    with _shared.lock:
-        if _shared.pool is None:
-            from concurrent.futures import ThreadPoolExecutor  # 5 ms that most scripts need not spend
-
-            _shared.pool = ThreadPoolExecutor(max(processors() - 1, 1), "autodiff")
-        return _shared.pool
 
 
 @functools.cache
@@ -164,18 +153,71 @@ def share(work: Callable[[int], Any], count: int, products: int | None = None, *
             work(i)
         return
     left = itertools.count()
-    others = [pool().submit(_help, work, left, count, _flush()) for _ in range(helpers)]
+    others = [_Help(work, left, count) for _ in range(helpers)]
     start = time.perf_counter()
+    _ask(others)
     done = 0
     try:
         done = _take(work, left, count)
     finally:
         middle = time.perf_counter()
         for other in others:
-            if not other.cancel():  # one that has not begun is not waited for
-                other.result()
+            other.end()
     if done:
         _judge(time.perf_counter() - start, (middle - start) * count / done)
+
+
+def _ask(helps: Sequence[_Help]) -> None:
+    """Have them done by the threads that all sessions share, which are made when first needed."""
+    shared = _shared
+    while shared.helpers < len(helps):
+        shared.helpers += 1
+        threading.Thread(target=_serve, args=(shared.asked,), name="autodiff", daemon=True).start()
+    for each in helps:
+        shared.asked.put(each)
+
+
+def _serve(asked: SimpleQueue[_Help]) -> None:
+    _own.limit = 1
+    with np.errstate(all="ignore"):  # each thread has a state of its own
+        while True:
+            asked.get()()
+
+
+class _Help:
+    """Blocks of work for another thread: a tenth of what a Future takes, which would be longer than short kernels."""
+
+    def __init__(self, work: Callable[[int], Any], left: Iterator[int], count: int) -> None:
+        self._given, self._flushes = (work, left, count), _flush()
+        self._chances = [None]  # to begin, or to prevent it: whoever takes it first
+        self._done = threading.Lock()
+        self._done.acquire()
+        self._error: BaseException | None = None
+
+    def __call__(self) -> None:
+        if not self._is_first():
+            return
+        try:
+            _flush(self._flushes)
+            _take(*self._given)
+        except BaseException as error:
+            self._error = error
+        finally:
+            self._done.release()
+
+    def end(self) -> None:
+        """Wait for it, if it has begun, and raise what it raised; else it never will."""
+        if not self._is_first():
+            self._done.acquire()
+            if self._error is not None:
+                raise self._error
+
+    def _is_first(self) -> bool:
+        try:
+            self._chances.pop()
+        except IndexError:
+            return False
+        return True
 
 
 def _judge(took: float, alone: float) -> None:
@@ -227,10 +269,3 @@ def in_pieces(step: Callable[..., Sequence[Any]], *given: Any, into: Sequence[np
 
     share(work, -(-first.size // size))
     return results
-
-
-def _help(work: Callable[[int], Any], left: Iterator[int], count: int, flushes: bool) -> None:
-    _own.limit = 1
-    _flush(flushes)
-    with np.errstate(all="ignore"):  # each thread has a state of its own
-        _take(work, left, count)
