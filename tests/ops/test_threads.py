@@ -72,13 +72,21 @@ def results():
         a, b = (tf.constant(rng.standard_normal(shape)) for shape in ((300, 150), (150, 200)))
         c = tf.matmul(a, b)
         found = session.run([y, c, tf.matmul(b, a, True, True), *tf.gradients(tf.reduce_sum(y ** 2), [x, w]),
-                             *tf.gradients(tf.reduce_sum(c ** 2), [a, b]), *pooled(x), *trained(session)])
+                             *tf.gradients(tf.reduce_sum(c ** 2), [a, b]), *pooled(x), *trained(session), *chosen(a)])
     return [value.tobytes() for value in found]
 
 
 def pooled(x):
     y = tf.nn.max_pool(x, 3, 2, "SAME")
     return [y, *tf.gradients(tf.reduce_sum(y ** 2), x)]
+
+
+def chosen(a):
+    """What is made row by row, and matrix by matrix."""
+    p, labels = tf.nn.softmax(a), tf.range(300) % 150
+    losses = [tf.nn.sparse_softmax_cross_entropy_with_logits(labels=labels % k, logits=a[:, :k]) for k in (150, 7)]
+    many = tf.reshape(a, [3, 10, 10, 150])
+    return [p, *losses, *tf.gradients(losses, a), tf.matmul(many, many, transpose_b=True)]
 
 
 def trained(session):
@@ -96,7 +104,9 @@ def trained(session):
 
 def test_bits_do_not_depend_on_threads(three, helped, monkeypatch):
     monkeypatch.setattr(matmul, "_BLOCK", 1 << 18)
+    monkeypatch.setattr(matmul, "_BATCH", 1 << 14)
     monkeypatch.setattr(threads, "PIECE", 1 << 12)
+    monkeypatch.setattr("autodiff.ops.networks.softmax._PIECE", 1 << 10)
     monkeypatch.setattr("autodiff.ops.networks.pooling._AT_ONCE", 1 << 14)
     monkeypatch.setattr("autodiff.ops.common.correlate._COLUMNS", 1 << 15)
     many = results()

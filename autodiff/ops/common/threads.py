@@ -24,6 +24,7 @@ from .subnormals import switches
 
 WORTH_IT = 1 << 24  # multiplications that take some 0.4 ms: a thread is there after 0.03
 PIECE = 1 << 17  # elements of arrays that are worth a thread
+_FEW = 4  # pieces of rows: each takes several calls, and threads wait for one another between two of them
 LARGE = 1 << 21  # elements from which on one thread alone is faster in pieces too, which stay in the cache
 IN_CACHE = 1 << 15  # elements of each of some arrays that are worked on there, where all are
 LATE = 0.9  # of the time that one thread would take: from there on help is no help
@@ -218,6 +219,13 @@ class _Help:
         except IndexError:
             return False
         return True
+
+
+def by_rows(work: Callable[[slice], Any], rows: int, each: int, least: int = PIECE) -> None:
+    """Call `work` for some rows of `each` elements at a time: for all if they are not twice the `least` of a call."""
+    count = max(1, min(rows, _FEW, rows * each // least))
+    size = -(-rows // count)
+    share(lambda index: work(slice(index * size, (index + 1) * size)), -(-rows // max(size, 1)))
 
 
 def _judge(took: float, alone: float) -> None:

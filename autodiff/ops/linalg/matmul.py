@@ -10,13 +10,14 @@ from ...core.errors import ShapeError
 from ...core.infer import rank_of
 from ...core.op import Spec, build
 from ...core.shapes import broadcast, show
-from ..common.threads import as_kernels_run, share
+from ..common.threads import as_kernels_run, by_rows, share
 from ..math.elementwise import conjugate, unbroadcast
 
 _BLOCK = 1 << 22  # multiplications of a block: some 0.1 ms
 _MOST_BLOCKS = 4  # a matrix that all blocks take is brought into order for each
 _LENGTH = 48  # a block has a multiple of so many rows or columns: kernels take 12, 16 or 24 of them at a time
 _SMALL = 1 << 20  # multiplications: up to there BLAS has other ways, which may add in another order; for vectors too
+_BATCH = 1 << 21  # multiplications of small matrices that take some 0.1 ms
 _DTYPES = FLOATS + COMPLEX + (int32, int64)
 
 
@@ -176,7 +177,20 @@ def batch_matmul(x, y, *, adj_x=False, adj_y=False, out=None):
     x: number[..., m, k], y: number[..., k, n], or adjoint (transposed and conjugated) -> number[..., m, n].
     """
     x, y = _adjoint(x) if adj_x else x, _adjoint(y) if adj_y else y
-    return _wide(x, y) if x.dtype == np.float16 else np.matmul(x, y, out=out)
+    if x.dtype == np.float16:
+        return _wide(x, y)
+    if x.shape[:-2] != y.shape[:-2] or x.dtype.kind not in "fc" or x.size * y.shape[-1] < 2 * _BATCH \
+            or out is not None and not out.flags.c_contiguous:
+        return np.matmul(x, y, out=out)
+    out = np.empty((*x.shape[:-1], y.shape[-1]), x.dtype) if out is None else out
+    given = [a.reshape(-1, *a.shape[-2:]) for a in (x, y, out)]
+    count = len(given[0])
+
+    def work(part):
+        np.matmul(given[0][part], given[1][part], out=given[2][part])
+
+    by_rows(work, count, x.size * y.shape[-1] // count, _BATCH)
+    return out
 
 
 def _adjoint(x):

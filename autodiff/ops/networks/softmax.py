@@ -10,10 +10,13 @@ from ...core.infer import rank_of, ranked, same_shape
 from ...core.op import Index, Spec, blocked, build
 from ...core.shapes import broadcast, compatible, show
 from ..common.batch_axis import all_batched, in_front, sizes
+from ..common.threads import by_rows
+from ..common.windows import placed
 from ..math.elementwise import is_zero
 
 _LOGITS = ranked(same_shape, at_least=1, what="logits")
 _FEW_CLASSES, _MANY_ROWS = 16, 128
+_PIECE = 1 << 16  # elements of rows that are worth a thread
 
 
 def _shifted(x, out=None, axis=-1):
@@ -24,10 +27,17 @@ def _shifted(x, out=None, axis=-1):
 @op("Softmax", infer=_LOGITS, dtypes=FLOATS, batched=in_front)
 def softmax(logits, *, out=None):
     """exp(x) / sum(exp(x)) over the last axis. logits: float[..., k] -> float[..., k]."""
-    y = _shifted(logits, out)
-    np.exp(y, out=y)
-    y /= np.add.reduce(y, -1, None, None, True)
-    return y
+    whole = out if out is not None and out.flags.c_contiguous else np.empty(logits.shape, logits.dtype)
+    size = logits.shape[-1]
+    given, found = logits.reshape(-1, size), whole.reshape(-1, size)
+
+    def work(part):
+        y = _shifted(given[part], found[part])
+        np.exp(y, out=y)
+        y /= np.add.reduce(y, -1, None, None, True)
+
+    by_rows(work, len(given), size, _PIECE)
+    return placed(whole, out)
 
 
 @softmax.gradient
@@ -130,17 +140,30 @@ def sparse_softmax_cross_entropy(features, labels: Index):
         wrong = labels[(labels < 0) | (labels >= classes)][0]
         raise InvalidArgumentError(None, None, f"Received a label value of {wrong} which is outside the valid range of "
                                    f"[0, {classes}): expected 0 <= label < {classes}\nlabel values: {labels[:20]}")
+    loss, slope = np.empty(len(labels), features.dtype), np.empty(features.shape, features.dtype)
     across = classes <= _FEW_CLASSES and len(labels) >= _MANY_ROWS  # then rows are added up side by side
+
+    def work(part):
+        loss[part] = _losses(features[part], labels[part], slope[part], across)
+
+    by_rows(work, len(labels), classes, _PIECE)
+    return loss, slope
+
+
+def _losses(features, labels, slope, across):
+    """The cross entropies; the derivatives are left in `slope`. across: rows are added up side by side."""
     x = features.T if across else features
-    y = _shifted(np.ascontiguousarray(x), np.empty(x.shape, x.dtype), 0 if across else -1)
+    y = _shifted(np.ascontiguousarray(x), np.empty(x.shape, x.dtype) if across else slope, 0 if across else -1)
     flat, rows = y.reshape(-1), np.arange(len(labels))
-    own = rows + np.multiply(labels, len(rows), dtype=np.intp) if across else rows * classes + labels
+    own = rows + np.multiply(labels, len(rows), dtype=np.intp) if across else rows * x.shape[1] + labels
     chosen = flat.take(own)
     np.exp(y, out=y)
     total = np.add.reduce(y, 0 if across else -1)
     y /= total if across else total[:, None]
     flat[own] = flat.take(own) - 1
-    return np.log(total) - chosen, np.ascontiguousarray(y.T) if across else y
+    if across:
+        slope[...] = y.T
+    return np.log(total) - chosen
 
 
 @sparse_softmax_cross_entropy.gradient

@@ -15,7 +15,7 @@ from .tracing import Reduction, Shape
 
 CACHE = 3 << 19  # bytes that the arrays of one tile may take together: about the second-level cache
 SMALLEST_TILE, LARGEST_TILE = 1 << 15, 1 << 18  # bytes of one array's tile
-THREADED_TILE = 1 << 17  # two threads want fewer and longer calls
+THREADED_TILE = 1 << 18  # two threads want fewer and longer calls: between two of them one may wait for the other
 THREADED = 128 * 1024  # elements for which a second thread pays
 ALIGNED = 64  # bytes: a cache line, and the widest vector register
 KEYWORD_OUT = (np.maximum, np.minimum)  # NumPy warns when these are given `out` by position
