@@ -79,7 +79,7 @@ PLACES: dict[str, str] = {
     "networks.ctc": "CTCLoss CTCLossV2 CTCGreedyDecoder",
     "networks.depthwise_convolution": "DepthwiseConv2dNative DepthwiseConv2dNativeBackpropInput "
         "DepthwiseConv2dNativeBackpropFilter",
-    "networks.normalization": "FusedBatchNormV3 LRN",
+    "networks.normalization": "FusedBatchNormV3 BatchNormGrad LRN",
     "networks.pooling": "MaxPool MaxPoolV2 MaxPool3D MaxPoolGrad MaxPool3DGrad MaxPoolGradGrad MaxPool3DGradGrad "
         "AvgPool AvgPool3D AvgPoolGrad AvgPool3DGrad",
     "networks.pooling_argmax": "MaxPoolWithArgmax MaxPoolGradWithArgmax MaxPoolGradGradWithArgmax",

@@ -75,7 +75,10 @@ def leaky_relu(features, *, alpha=0.2):
 @op("LeakyReluGrad", infer=broadcast_shape, elementwise=True, dtypes=FLOATS)
 def leaky_relu_grad(gradients, features, *, alpha=0.2):
     """dy where x > 0, else alpha * dy. gradients, features: float[...] -> float[...]."""
-    return np.where(features > 0, gradients, gradients * _slope(gradients, alpha))
+    slope = _slope(gradients, alpha)
+    if 0 < slope <= 1:
+        return gradients * np.maximum(features > 0, slope)  # the same bits, without branches
+    return np.where(features > 0, gradients, gradients * slope)
 
 
 leaky_relu.gradient(lambda node, dy: (build.LeakyReluGrad(dy, node.inputs[0], alpha=node.attrs["alpha"]),))

@@ -9,6 +9,7 @@ from ...core.infer import rank_of
 from ...core.op import Kind, Spec, T, blocked, build
 from ...core.shapes import merge, show
 from ..common.loop_batching import slice_by_slice
+from ..common.threads import by_rows
 from ..math.elementwise import is_zero
 from ..math.reductions import summed
 
@@ -92,6 +93,10 @@ def _(node, dy, dmean, dvariance):
     def as_images(t):
         return t if own is dtype else build.Cast(t, dtype=own)
 
+    unread = blocked("in training the batch's own mean and variance are used")
+    if training and channel == 3 and is_zero(dmean) and is_zero(dvariance):
+        dx, dscale, doffset = build.BatchNormGrad(dy, x, scale, *node.outputs[1:], epsilon=epsilon)
+        return as_images(dx), dscale, doffset, unread, unread
     mean = build.Mean(x, axes) if training else mean
     centered = x - along(mean)
     variance = build.Mean(build.Square(centered), axes) if training else variance
@@ -107,8 +112,62 @@ def _(node, dy, dmean, dvariance):
     if not is_zero(dmean) or not is_zero(dvariance):
         count = build.Cast(build.FloorDiv(build.Size(x), build.Size(mean)), dtype=x.dtype.base_dtype)
         dx = dx + along(dmean) / count + along(dvariance) * centered * (2.0 / (count - 1.0))
-    unread = blocked("in training the batch's own mean and variance are used")
     return as_images(dx), dscale, doffset, unread, unread
+
+
+def _normed_back(dy, x, scale, mean, variance, *, epsilon=1e-4):
+    of_moments = Spec(scale.dtype.base_dtype, scale.dims)
+    return Spec(x.dtype.base_dtype, x.dims), of_moments, of_moments
+
+
+@op("BatchNormGrad", infer=_normed_back, dtypes=FLOATS, batched=slice_by_slice)
+def batch_norm_grad(dy: T, x: T, scale: T, mean: T, variance: T, *, epsilon=1e-4):
+    """What a normalization by the moments of the batch gives back, its channels last; see FusedBatchNormV3.
+
+    dy, x: float[n, h, w, c], scale, mean, variance (the unbiased one): float[c] -> dx of x's shape, dscale and doffset
+    float[c]. Source: Ioffe and Szegedy (2015), section 3.
+    """
+    number, count = x.dtype.type, max(1, x.size // max(1, len(scale)))
+    inverse = 1 / np.sqrt(variance * number(max(1, count - 1) / count) + number(epsilon))
+    whole = np.empty(x.shape, x.dtype)
+    dy, x, dx = (np.ascontiguousarray(a).reshape(-1, len(scale)) for a in (dy, x, whole))
+    sums = {}
+
+    def add(part):
+        products = x[part] - mean
+        products *= dy[part]
+        sums[part.start] = summed(products, 0), summed(dy[part], 0)
+
+    by_rows(add, *x.shape)
+    products, doffset = (sum([sums[start][i] for start in sorted(sums)], np.zeros_like(scale)) for i in (0, 1))
+    dscale, factor = products * inverse, scale * inverse
+    slope, shift = factor * inverse * dscale / number(-count), factor * doffset / number(-count)
+
+    def write(part):
+        y = np.subtract(x[part], mean, out=dx[part])
+        y *= slope
+        y += shift
+        y += dy[part] * factor
+
+    by_rows(write, *x.shape)
+    return whole, dscale, doffset
+
+
+@batch_norm_grad.gradient
+def _(node, g, gscale, goffset):
+    dy, x, scale, mean, variance = node.inputs
+    axes = [0, 1, 2]
+    count = build.Cast(build.FloorDiv(build.Size(x), build.Size(mean)), dtype=x.dtype.base_dtype)
+    share = build.Maximum(count - 1.0, build.OnesLike(count)) / count
+    inverse = build.Rsqrt(variance * share + node.attrs["epsilon"])
+    centered = x - mean
+    normal, factor = centered * inverse, scale * inverse
+    projected, along_g = build.Mean(dy * normal, axes), build.Mean(g * normal, axes)
+    both = build.Sum(g * (dy - build.Mean(dy, axes)), axes) - count * projected * along_g
+    of_normal = gscale * dy - factor * (along_g * dy + projected * g)
+    of_inverse = scale * both + build.Sum(of_normal * centered, axes)
+    return (factor * (g - build.Mean(g, axes) - normal * along_g) + gscale * normal + goffset, of_normal * inverse,
+            inverse * both, -build.Sum(of_normal, axes) * inverse, of_inverse * -0.5 * share * inverse ** 3)
 
 
 def _images(input, **_):

@@ -96,6 +96,8 @@ ROWS: list[Case] = [
          {"epsilon": 1e-2, "data_format": "NCHW"}, id="channels_first"),
     Case("FusedBatchNormV3", (array(2, 3, 4, 5), array(5), array(5, seed=1), array(5, seed=2),
                             array(5, low=0.5, high=1.0)), {"epsilon": 1e-2, "is_training": False}, id="inference"),
+    Case("BatchNormGrad", (array(2, 3, 4, 5), array(2, 3, 4, 5, seed=1), array(5), array(5, seed=1),
+                           array(5, low=0.5, high=1.0)), {"epsilon": 1e-2}),
     # convolutions
     Case("Conv2D", (_IMAGE, _FILTER), _CONV),
     Case("Conv2D", (_IMAGE, _FILTER), _STRIDED, id="strided"),
