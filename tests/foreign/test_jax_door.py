@@ -103,6 +103,45 @@ def test_vmap_of_a_gradient_is_a_step_of_all_rows_together(told, call, args, mea
         assert np.allclose(steps.session.run(slope, dict(step.feeds)), step.gradients[name], rtol=1e-3, atol=1e-3)
 
 
+_IN_ROWS = (ROWS, "import functools", "from jax._src.interpreters.batching import BatchTracer",
+            "from types import SimpleNamespace",
+            "one, other = SimpleNamespace(parent_trace=0), SimpleNamespace(parent_trace=0)",
+            "row = lambda value, axis=0, of=one: BatchTracer(of, value, axis)",
+            "p = {'w': row(np.stack([params['w'], 2 * params['w']])), 'b': params['b']}")
+
+
+@pytest.mark.parametrize(["made", "call"], [
+    ("jax.value_and_grad(of_row)", "(p, x)"),
+    ("jax.value_and_grad(lambda q, k=2.0, *, x=x: of_row(q, x))", "(p)"),
+    ("(lambda scale: jax.value_and_grad(lambda p: of_row(p, x * scale)))(row(np.float32([[1.0, 1.0]]), 1))", "(p)"),
+    ("jax.value_and_grad(functools.partial(lambda s, p, x: of_row(p, x * s), row(np.float32([1.0, 1.0]))))", "(p, x)")])
+def test_a_gradient_inside_of_what_vmap_is_given_is_a_step_of_all_rows_together(told, made, call):
+    found = told(*_IN_ROWS, f"loss, slopes = {made}{call}")
+    loss, step, _ = found.steps[-1]
+    p, x = found.names["params"], found.names["x"]
+    each = [((x * w - b) ** 2).sum() for w, b in ((p["w"], p["b"]), (2 * p["w"], p["b"]))]
+    assert loss == pytest.approx(sum(each), rel=1e-5) and len(found.steps) == 6
+    got = found.names["loss"], found.names["slopes"]["b"]
+    assert {(type(row).__name__, row.batch_dim) for row in got} == {("BatchTracer", 0)}
+    assert np.allclose(got[0].val, each, rtol=1e-5) and np.shape(got[1].val) == (2,)
+    assert step.call == "jax.vmap(jax.value_and_grad)" and np.shape(step.gradients["w"]) == (2, 3)
+
+
+@pytest.mark.parametrize("call", [
+    "jax.grad(of_row)({'w': row(np.stack([x, y])), 'b': row(np.float32([0.0, 1.0]), of=other)}, x)",  # of two vmaps
+    "jax.grad(of_row)({'w': row(row(np.ones((2, 2, 3)), of=other)), 'b': x[0]}, x)",  # of one in another
+    "jax.grad(of_row, argnums=1)(params, row(np.stack([x, y])))",
+    "jax.grad(lambda x, y=y: of_row(params, x + y))(row(np.stack([x, y])))"])
+def test_what_is_differentiated_in_rows_that_are_not_to_be_told_apart_is_no_step(told, call):
+    assert told(*_IN_ROWS, f"g = {call}").steps == []
+
+
+def test_a_function_that_calls_itself_is_differentiated(told):
+    lines = ("def maker():", "    def power(p, n): return loss_fn(p, x) if n == 0 else power(p, n - 1)",
+             "    return power", "power = maker()", "loss, grads = jax.value_and_grad(lambda p, power=power: power(p, 2))(params)")
+    assert len(told(*lines).steps) == 6
+
+
 @pytest.mark.parametrize("call", [
     "jax.vmap(jax.grad(of_row, argnums=1), (None, 0))(params, np.stack([x, y]))", "jax.vmap(of_row, (None, 0))(params, "
     "np.stack([x, y]))", "jax.vmap(jax.grad(of_row), ({'w': None, 'b': 0}, 0))",

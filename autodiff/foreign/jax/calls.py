@@ -13,6 +13,7 @@ import jax
 from ...core.site import Site
 from ..leaf_names import is_of_all_rows
 from ..new_lines import nodes_on
+from .rows import held_by
 
 
 @dataclass(frozen=True)
@@ -77,8 +78,13 @@ def of_all_rows(call: Call, rows: Callable[..., Any], in_axes: Any, result: Any)
 
     rows: the function of all rows. in_axes, result: what jax.vmap was given, and gave. None where it is neither.
     """
-    is_shared = is_of_all_rows(call.args, call.numbers, in_axes, lambda tree: jax.tree_util.all_leaves([tree]))
-    if is_shared is None:
+    def is_leaf(tree: Any) -> bool:
+        return bool(jax.tree_util.all_leaves([tree]))
+
+    is_shared = is_of_all_rows(call.args, call.numbers, in_axes, is_leaf)
+    is_by_data = all(is_leaf(call.args[n]) for n in call.numbers) and any(
+        isinstance(x, jax.Array) for x in held_by(call.function))  # of a model that the function closes over
+    if is_shared is None or is_by_data and not is_shared:
         return None
     whole = jax.numpy.mean if is_shared else jax.numpy.sum
 

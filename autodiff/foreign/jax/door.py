@@ -31,10 +31,11 @@ from .averages import Averages
 from .calls import Call, of_all_rows
 from .compiled import Gradients
 from .habits import Habits
-from .jitted import Jitted, Once, Region, held_by, refused
+from .jitted import Jitted, Once, Region, refused
 from .optimizers import Optimizers, users_sites
 from .program import array_of
 from .raised import remark_on
+from .rows import Rows, held_by, rows_of
 from .steps import Builder, Reading, changing, read_once
 from .words import WORDS
 from .written import Known, slower, written
@@ -62,7 +63,8 @@ class JaxDoor:
         # What grad and value_and_grad made: of which function, and what makes a call of it.
         self._made: weakref.WeakKeyDictionary[Callable[..., Any], tuple[Callable[..., Any], Callable[..., Call]]] = (
             weakref.WeakKeyDictionary())
-        self._is_inside, self._jitted = False, Jitted(self._alone, self._passes, self.averages)
+        self._is_inside, self._jitted = False, Jitted(
+            self._alone, self._passes, self._rows, self.averages)
         self._habits = Habits(self.optimizers, self.averages, self._jitted.stale)
 
     @contextlib.contextmanager
@@ -94,12 +96,18 @@ class JaxDoor:
         def asked(function: Callable[..., Any], args: Any, kwargs: Any) -> Call:
             return Call(function, args, kwargs, argnums, has_aux, f"jax.{name}")
 
+        def made(function: Callable[..., Any]) -> Callable[..., Any]:
+            return self._gradient(name, function, argnums, has_aux, **options)
+
         @functools.wraps(found)
         def step(*args: Any, **kwargs: Any) -> Any:
             call = asked(fun, args, kwargs)
             again, region = functools.partial(found, *args, **kwargs), self._jitted.region
             with self._jitted.call(lambda: changing(call)) as once:
                 if self._passes((args, held_by(fun)), kwargs):
+                    with contextlib.suppress(Exception):  # what JAX finds in each row by itself is no step
+                        if (rows := self._rows((args, kwargs, held_by(fun)))) is not None:
+                            return rows.asked(self._vmap, made, fun, args, kwargs)
                     return again()
                 reading = self._read(call, once)
                 result = None if options or isinstance(reading, Exception) else self._compiled(call, reading, region)
@@ -124,11 +132,12 @@ class JaxDoor:
             call, again = asked(inner, args, kwargs), functools.partial(found, *args, **kwargs)
             if self._passes((args, held_by(inner)), kwargs):
                 return again()
-            result = self._as_jax_has_it(again)
-            whole = of_all_rows(call, rows, in_axes, result)
-            if whole is not None:
-                self._step(whole, self._read(whole, None), again)
-            return result
+            with self._jitted.call(lambda: None):
+                result = self._as_jax_has_it(again)
+                whole = of_all_rows(call, rows, in_axes, result)
+                if whole is not None:
+                    self._step(whole, self._read(whole, None), again)
+                return result
 
         return step
 
@@ -151,6 +160,10 @@ class JaxDoor:
         """Whether a call is none of the script's own: JAX differentiates or traces something around it."""
         return (self._is_inside or self._view.is_left()
                 or any(isinstance(x, jax.core.Tracer) for x in jax.tree.leaves((args, kwargs))))
+
+    def _rows(self, tree: Any) -> Rows | None:
+        """The jax.vmap of the script's own that runs now, if these are arrays of its rows."""
+        return None if self._is_inside or self._view.is_left() else rows_of(tree)
 
     def _alone(self, run: Callable[[], Any]) -> Any:
         """What JAX gives; calls inside of it are no steps."""

@@ -21,8 +21,8 @@ from ..new_calls import calls_on
 from ..new_lines import NewLines, last_name, nodes_on, replaced
 from ..script_lines import assigned_on, loop_around, loops_around, nodes_in, on_lines, spelled
 from .calls import Call
-from .jitted import held_by
 from .optimizers import users_sites
+from .rows import held_by
 
 DRAWING = ("normal", "uniform", "randint", "permutation", "choice", "bernoulli", "categorical", "truncated_normal",
             "gumbel", "exponential", "laplace", "multivariate_normal")

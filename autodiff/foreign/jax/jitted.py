@@ -22,6 +22,7 @@ from ...debug.analysis.findings import Finding
 from ...ops.common.instead import instead
 from .averages import Averages
 from .optimizers import users_sites
+from .rows import Rows, is_traced
 from .stale import Reads, findings, reads_of
 
 Alone = Callable[[Callable[[], Any]], Any]
@@ -58,12 +59,15 @@ class Jitted:
     else is run, now.
 
     alone: runs a function so that calls in it are no steps. passes: tells by the arguments whether something is traced
-    around a call. let_go: forgets what JAX has compiled. averages: are told of calls.
+    around a call; rows: whether what is traced are rows of a jax.vmap. let_go: forgets what JAX has compiled.
+    averages: are told of calls.
     """
 
-    def __init__(self, alone: Alone, passes: Callable[[Any, Any], bool], averages: Averages) -> None:
-        self._averages, self._alone, self._passes = averages, alone, passes
+    def __init__(self, alone: Alone, passes: Callable[[Any, Any], bool], rows: Callable[[Any], Rows | None],
+                 averages: Averages) -> None:
+        self._averages, self._alone, self._passes, self._rows = averages, alone, passes, rows
         self._jit, self._scan, self._pmap = jax.jit, jax.lax.scan, jax.pmap
+        self._in_rows = self._in_python(jax.lax.scan, _compiling)
         self.region: Region | None = None
         self._is_traced = False
         self._read = deque[Reads](maxlen=_READ)
@@ -117,17 +121,19 @@ class Jitted:
             anew = self._jit(functools.wraps(fun)(lambda *given, **named: fun(*given, **named)), **options)
             return self._alone(lambda: _traced(lambda: _text(anew.trace(*args, **kwargs))))
 
-        in_python = self._in_python(self._jit(_compiling(called), **options))
+        in_python = self._in_python(self._jit(_compiling(called), **options), known={})
         for name in ("lower", "trace", "eval_shape"):
             setattr(in_python, name, getattr(as_jax_has_it, name, None))
         vars(in_python)["clear_cache"] = lambda: [each() for each in (known.clear, as_jax_has_it.clear_cache)]
         return functools.update_wrapper(in_python, fun)
 
-    def _in_python(self, real: Callable[..., Any], given: Callable[[Any], Any] | None = None) -> Callable[..., Any]:
-        """A function of JAX's that does in Python what it would compile. given: what it gets in place of functions."""
+    def _in_python(self, real: Callable[..., Any], given: Callable[[Any], Any] | None = None,
+                   known: dict[Hashable, bool] | None = None) -> Callable[..., Any]:
+        """A function of JAX's that does in Python what it would compile. given: what it gets in place of functions.
+        known: whether there are steps in its calls of a form, where JAX traces a form once."""
         @functools.wraps(real)
         def run(*args: Any, **kwargs: Any) -> Any:
-            if self._is_left_to_jax(args, kwargs):
+            if self._is_left_to_jax(args, kwargs) and not self._has_steps(real, args, kwargs, known):
                 return real(*args, **kwargs)
             if given is not None:
                 parts, tree = jax.tree.flatten((args, kwargs))
@@ -143,15 +149,44 @@ class Jitted:
             self.region.is_straight = False
         return self._passes(args, kwargs)
 
-    def _mapped(self, fun: Callable[..., Any], *names: Any, **options: Any) -> Any:
-        return self._in_python(self._pmap(fun, *names, **options))
+    def _has_steps(self, real: Callable[..., Any], args: Any, kwargs: Any, known: dict[Hashable, bool] | None) -> bool:
+        """Whether steps of rows of a jax.vmap are in a call, which is of a fixed number of turns."""
+        if self._rows((args, kwargs)) is None or real is jax.lax.while_loop or real is jax.lax.fori_loop and is_traced(
+                (args[:2], {name: x for name, x in kwargs.items() if name != "init_val"})):
+            return False
+        form = None if known is None else form_of((args, kwargs))
+        if known is None or form not in known:
+            region, _ = self._once_traced(lambda: jax.eval_shape(lambda: real(*args, **kwargs)))
+            known = {} if known is None else known
+            known[form] = bool(region.calls)
+        return known[form]
+
+    def _mapped(self, fun: Callable[..., Any], axis_name: Any = None, *, in_axes: Any = 0, out_axes: Any = 0,
+                static_broadcasted_argnums: Any = (), **options: Any) -> Any:
+        """jax.pmap, of what one machine has: as jax.vmap does it, unless JAX refuses it."""
+        static = (static_broadcasted_argnums,) if isinstance(static_broadcasted_argnums, int) else (
+            static_broadcasted_argnums)
+        real = self._pmap(fun, axis_name, in_axes=in_axes, out_axes=out_axes, static_broadcasted_argnums=static,
+                          **options)
+
+        @functools.wraps(fun)
+        def run(*args: Any, **kwargs: Any) -> Any:
+            axes = [in_axes] * len(args) if in_axes is None or isinstance(in_axes, int) else in_axes
+            axes = tuple([None if i in static else axis for i, axis in enumerate(axes)])
+            named = {} if axis_name is None else {"axis_name": axis_name}
+            sizes = {jax.numpy.shape(x)[:1] for arg, axis in zip(args, axes) if axis == 0 for x in jax.tree.leaves(arg)}
+            if self._passes(args, kwargs) or max(sizes, default=(0,)) > (jax.local_device_count(),):
+                return real(*args, **kwargs)
+            return jax.vmap(fun, axes, out_axes, **named)(*args, **kwargs)
+
+        return run
 
     def _scanned(self, f: Callable[..., Any], init: Any, xs: Any = None, length: int | None = None,
                  reverse: bool = False, **how: Any) -> Any:
         """jax.lax.scan, whose rows and results are taken apart and put together by NumPy, which compiles nothing."""
         scan = functools.partial(self._scan, f, init, xs, length, reverse, **how)
         if self._is_left_to_jax((init, xs), {}):
-            return scan()
+            return self._in_rows(f, init, xs, length, reverse, **how)
         region, (like, _) = self._once_traced(lambda: jax.eval_shape(scan))
         if not region.calls and _is_installed(f):  # a package's own may count what it is traced for, as flax's does
             with jax.disable_jit(False):
@@ -215,15 +250,6 @@ def form_of(tree: Any, by_value: bool = True) -> Hashable:
     leaves, form = jax.tree.flatten(tree)
     return form, tuple((x.shape, x.dtype, getattr(x, "weak_type", False)) if hasattr(x, "dtype") else (
         type(x), x if isinstance(x, Hashable) and (by_value or not isinstance(x, (int, float))) else 0) for x in leaves)
-
-
-def held_by(function: Any) -> list[Any]:
-    """The arrays that a function closes over or was given beforehand, always in the same order."""
-    if isinstance(function, functools.partial):
-        return [*held_by(function.func), *jax.tree.leaves((function.args, function.keywords))]
-    cells = [cell.cell_contents for cell in getattr(function, "__closure__", None) or ()]
-    return [x for each in (*cells, getattr(function, "__defaults__", None) or ())
-            for x in (held_by(each) if callable(each) else jax.tree.leaves(each))]
 
 
 def _compiling(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -29,10 +29,11 @@ from .calls import Call
 from .compiled import Traced, check_indices
 from .data import Equation, Literal, Program, Variable, is_only_added, last_use
 from .dropped import unread
-from .jitted import Once, form_of, held_by
+from .jitted import Once, form_of
 from .primitives.walk import build_program
 from .primitives.whole import JAX
 from .program import array_of, as_program, jaxpr_at_values, jaxpr_of, tidied
+from .rows import held_by
 
 
 class Leaf(NamedTuple):

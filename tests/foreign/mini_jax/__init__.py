@@ -19,9 +19,9 @@ from ..mini_torch import Room
 
 NAMES = """jax jax.core jax.lax jax.tree jax.tree_util jax.numpy jax.dtypes jax.errors jax.extend jax.extend.core
 jax._src jax._src.core jax._src.api_util jax._src.linear_util jax._src.source_info_util jax._src.interpreters
-jax._src.interpreters.partial_eval jax.experimental jax.experimental.checkify""".split()
+jax._src.interpreters.partial_eval jax._src.interpreters.batching jax.experimental jax.experimental.checkify""".split()
 PARTS = ("averages calls compiled door draws dropped evaluated habits integers jitted optimizers "
-         "program raised reader stale steps written").split()  # of JAX
+         "program raised reader rows stale steps written").split()  # of JAX
 MODULES = {name: Room(name) for name in NAMES}
 for _name, _module in MODULES.items():
     if "." in _name:
@@ -103,6 +103,8 @@ class Tracer:
     def __mul__(self, other):
         return noted("mul", np.multiply, self, other)
 
+    __rmul__ = __mul__
+
     def __sub__(self, other):
         return noted("sub", np.subtract, self, other)
 
@@ -120,6 +122,14 @@ class Tracer:
 
     def strange(self):
         return noted("strange", np.abs, self)
+
+
+class BatchTracer(Tracer):
+    """What stands for the row of an array inside of vmap."""
+
+    def __init__(self, trace, val, batch_dim):
+        super().__init__(np.take(val, 0, batch_dim))
+        self._trace, self.val, self.batch_dim = trace, val, batch_dim
 
 
 class Literal:
@@ -168,13 +178,13 @@ def make_jaxpr(function):
 def value_and_grad(function, argnums=0, has_aux=False):
     """Central differences by the leaves of one argument."""
     @functools.wraps(function)
-    def found(*args):
+    def found(*args, **named):
         if any(isinstance(leaf, Tracer) for leaf in _tree.leaves(args)):
-            return function(*args), args[argnums]
+            return function(*args, **named), args[argnums]
         leaves = [np.asarray(leaf, np.float64) for leaf in _tree.leaves(args[argnums])]
 
         def at(values):
-            return function(*args[:argnums], unflatten(args[argnums], values), *args[argnums + 1:])
+            return function(*args[:argnums], unflatten(args[argnums], values), *args[argnums + 1:], **named)
 
         def size(values):
             return at(values)[0] if has_aux else at(values)
@@ -198,11 +208,11 @@ def grad(function, argnums=0, has_aux=False):
 def vmap(function, in_axes=0, out_axes=0):
     """A list, or an array, of what the function gives for each row."""
     @functools.wraps(function)
-    def found(*args):
+    def found(*args, **named):
         axes = [in_axes] * len(args) if isinstance(in_axes, int) else in_axes
         count = next(_tree.leaves(a)[0].shape[0] for a, axis in zip(args, axes) if axis == 0)
-        rows = [function(*(a if axis is None else _tree.map(operator.itemgetter(i), a) for a, axis in zip(args, axes)))
-                for i in range(count)]
+        rows = [function(*(a if axis is None else _tree.map(operator.itemgetter(i), a) for a, axis in zip(args, axes)),
+                         **{name: a[i] for name, a in named.items()}) for i in range(count)]
         if any(isinstance(leaf, Tracer) for leaf in _tree.leaves(rows)):
             return rows
         return _tree.map(lambda *each: np.stack(each), *rows)
@@ -327,6 +337,9 @@ jax.dtypes.issubdtype = lambda dtype, kind: isinstance(kind, type) and np.issubd
 jax.dtypes.canonicalize_dtype = lambda dtype: np.dtype(np.float32) if dtype.kind == "f" else dtype
 jax.errors.ConcretizationTypeError = type("ConcretizationTypeError", (TypeError,), {})
 jax.errors.JAXTypeError = type("JAXTypeError", (TypeError,), {})
+MODULES["jax._src.core"].set_current_trace, MODULES["jax._src.interpreters.batching"].BatchTracer = (
+    lambda _: contextlib.nullcontext(), BatchTracer)
+jax.numpy.moveaxis, jax.numpy.broadcast_to, jax.numpy.shape = np.moveaxis, np.broadcast_to, np.shape
 MODULES["jax._src.core"].gensym = lambda: lambda aval: Tracer(np.zeros(aval.shape, np.float32))
 _core.Literal, _core.subjaxprs = Literal, lambda jaxpr: ()
 MODULES["jax._src.source_info_util"].is_user_filename = lambda file: file.endswith("train.py")
