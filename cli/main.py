@@ -26,8 +26,7 @@ from .model.terminal import Terminal
 from .model.told_files import command_lines
 from .model.trust import LOCAL, is_trusted
 from .model.usage_error import UsageError
-from .view.explained import briefly
-from .view.first_page import first_page
+from .view.first_page import briefly, first_page
 from .view.render import Screen, is_capable
 
 if TYPE_CHECKING:

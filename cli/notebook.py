@@ -24,7 +24,7 @@ from .model.results import Group, Text, leaves, question_in
 from .model.script_events import Event, Request
 from .model.shell import Shell
 from .model.usage_error import UsageError
-from .view.explained import briefly
+from .view.first_page import briefly
 
 MAGIC = "gradbg"
 HIDDEN = {"In", "Out", "exit", "quit", "open", "get_ipython"}  # names that IPython gives each notebook

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from typing import Any as _Any
 
-from ..files.event_messages import EVENT_MESSAGES
+from ..files.event_file import EVENT_MESSAGES
 from ..files.example_messages import EXAMPLE_MESSAGES
 from ..files.graph_messages import GRAPH_MESSAGES
 from ..files.meta_graph_messages import META_GRAPH_MESSAGES

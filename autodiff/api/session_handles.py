@@ -12,7 +12,7 @@ from ..core.errors import KindError
 from ..core.function_graph import taking_anew
 from ..core.graph import Operation, Tensor, get_default_graph
 from ..core.op import build
-from ..runtime.fetch_forms import register_session_run_conversion_functions
+from ..runtime.fetch import register_session_run_conversion_functions
 from .arrays.creation import placeholder
 from .control.custom import py_func
 

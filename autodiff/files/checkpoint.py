@@ -14,11 +14,10 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 from ..core.errors import DataLossError, NotFoundError
-from .checkpoint_messages import CHECKPOINT_MESSAGES
+from .checkpoint_messages import CHECKPOINT_MESSAGES, WHOLE, slice_key
 from .crc32c import crc32c, mask, masked_crc32c
 from .disk.reading import open_file, read_file
 from .disk.replacing import replace_files, settled
-from .ordered_code import WHOLE, slice_key
 from .protobuf_wire import read_varint, write_varint
 from .sstable import read_table, write_table
 from .tensor_values import array_of_bytes, bytes_of_array, dtype_name, dtype_number, proto_of_shape, shape_of_proto

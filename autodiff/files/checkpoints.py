@@ -17,11 +17,10 @@ import numpy as np
 
 from ..core.errors import DataLossError, NotFoundError
 from .checkpoint import BundleReader, data_path, near_checkpoints
-from .checkpoint_messages import CHECKPOINT_MESSAGES
+from .checkpoint_messages import CHECKPOINT_MESSAGES, WHOLE, slice_key
 from .disk.arrays import read_arrays
 from .disk.reading import read_file
 from .graph_messages import GRAPH_MESSAGES
-from .ordered_code import WHOLE, slice_key
 from .protobuf_schema import messages
 from .sstable import read_table
 from .tensor_values import array_of_bytes, dtype_name

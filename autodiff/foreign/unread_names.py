@@ -1,16 +1,17 @@
-"""What a script makes and reads nowhere, where its loss takes data twice, once in the place of that."""
+"""What a script makes and nothing reads: where its loss takes data in the place of that, and what is not returned."""
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
+from typing import Any
 
 from ..core.site import Site
 from ..debug.analysis.advice import Remark
 from ..debug.analysis.scripts.parsed import Parsed
 from ..debug.facts.records import Place
-from ..debug.facts.roles import as_place, at_line
-from .handed_on import function_of
-from .new_lines import last_name
+from ..debug.facts.roles import as_place, at_line, place_on
+from .handed_on import function_of, own
+from .new_lines import NewLines, last_name, replaced, text_on
 from .script_lines import assigned_on, nodes_in, on_lines
 
 _LOGS = ("log", "log2", "log1p", "logsigmoid", "log_sigmoid", "log_softmax", "softplus")  # that a loss takes of answers
@@ -52,3 +53,32 @@ def _taken_twice(statement: ast.stmt) -> Iterator[tuple[str, list[ast.Name]]]:
                 node.right)} == {data}]
         if 0 < len(inside) < len(every) or left:
             yield data, inside if 0 < len(inside) < len(every) else left
+
+
+_GIVING: tuple[type[ast.AST], ...] = (ast.Return, ast.Yield, ast.YieldFrom)
+
+
+def unreturned(called: Any) -> Remark | None:
+    """What is said of a function whose last line computes what it should return; None for any other."""
+    code: Any = getattr(called, "__code__", None)
+    node = _function(code.co_filename, code.co_firstlineno) if code is not None else None
+    if node is None or any(own(node, kind) for kind in _GIVING):
+        return None
+    last = node.body[-1]
+    place = place_on(code.co_filename, last.end_lineno or last.lineno)
+    return Remark(f"{called.__qualname__.rpartition('<locals>.')[2]} ends{at_line(place)} without return, so what it "
+                  "gives is None", place, "return what it has computed", _returned(code.co_filename, last))
+
+
+def _function(file: str, line: int) -> ast.FunctionDef | None:
+    return next((node for node in nodes_in(file) if isinstance(node, ast.FunctionDef) and min(
+        [node.lineno, *(each.lineno for each in node.decorator_list)]) == line), None)
+
+
+def _returned(file: str, last: ast.stmt) -> NewLines:
+    """A return of what the last statement of a function computes."""
+    if isinstance(last, ast.Expr):
+        return replaced(file, last, "return {}")
+    end = last.end_lineno or last.lineno
+    names = [name for at in range(last.lineno, end + 1) for name in assigned_on(file, at)]
+    return {(file, end): f"{text_on(file, end)}\n{' ' * last.col_offset}return {names[-1]}"} if names else {}

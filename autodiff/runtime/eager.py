@@ -18,8 +18,7 @@ from ..core.operation import OperationSlots
 from ..core.shapes import merge
 from ..core.tensor import TensorSlots
 from .config import ConfigProto
-from .plan.run_sentences import as_in_a_run
-from .plan.words import in_tensorflows_words
+from .plan.run_sentences import as_in_a_run, in_tensorflows_words
 
 _IDS = itertools.count()
 

@@ -13,7 +13,7 @@ from ..core.graph import Graph, Tensor
 from ..core.indexed_slices import IndexedSlices
 from ..core.shapes import compatible, show
 from ..core.sparse_tensor import SparseTensor, parts_of
-from .fetch_forms import form_of
+from .fetch import form_of
 
 
 class Fed(dict):

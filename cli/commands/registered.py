@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from autodiff.debug.debugger import Debugger
-from autodiff.debug.facts.registered import DebuggerRow, Registered
+from autodiff.debug.facts.derivative_answers import DebuggerRow, Registered
 
 from ..language.command import command
 from ..language.target_kinds import Target, X

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autodiff.api.train import Optimizer
-from autodiff.debug.engine.optimizers import OPTIMIZERS, optimizer_kind, usual_options
+from autodiff.debug.engine.training import OPTIMIZERS, optimizer_kind, usual_options
 
 from ..model import typed_python
 from ..model.shell import Shell

@@ -28,7 +28,7 @@ from ..model.shell import Shell
 from ..model.terminal import Terminal
 from ..model.usage_error import UsageError
 from ..view.drawn.palette import Palette
-from ..view.explained import briefly
+from ..view.first_page import briefly
 from ..view.panes import cause_of, panes
 from ..view.status_line import progress, status
 from .asking import END, Asking

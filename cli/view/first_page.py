@@ -11,7 +11,7 @@ from autodiff.debug.facts.answers import OpRow, Script
 from autodiff.debug.facts.graph_lists import trainable_tensors
 from autodiff.debug.facts.roles import APPLIES, PLACEHOLDERS
 
-from ..model.results import Card, Column, Result, Table, Text
+from ..model.results import Card, Column, Group, Result, Table, Text
 from ..model.shell import Shell
 from .debugger_rows import called, place
 from .pieces import Piece
@@ -134,3 +134,13 @@ def _advice(shell: Shell, card: Script, ops: Sequence[OpRow], loss: str) -> list
     train = (f"train {loss}", "build a train op; next then runs steps") if loss else \
         ("info tensors", "what there is to take gradients of")
     return [train, static, *watch]
+
+
+SAID = 2  # parts of an answer that are shown unasked
+
+
+def briefly(question: str, found: Result) -> Card:
+    """The first parts of the answer to `question`, in a card of its name."""
+    parts = found.parts if isinstance(found, Group) else (found,)
+    more = (Text(f"{question} says more", "quiet"),) if len(parts) > SAID else ()
+    return Card((*parts[:SAID], *more), question)

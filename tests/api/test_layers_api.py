@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.api.variables.reachable import get_reachable_from_inputs
+from autodiff.api.variables.layer_weights import get_reachable_from_inputs
 
 from .layer_cases import check, contrib_layers, layers
 

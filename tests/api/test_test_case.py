@@ -9,7 +9,7 @@ import pytest
 
 import autodiff as tf
 from autodiff.api.test import modes
-from autodiff.runtime import fetch_forms
+from autodiff.runtime import fetch
 from autodiff.runtime.eager import eager_mode
 
 
@@ -90,16 +90,16 @@ def test_assertions_can_hold() -> None:
 
 
 def test_sessions_learn_to_fetch_and_feed_a_class(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fetch_forms, "_FORMS", [])
+    monkeypatch.setattr(fetch, "_FORMS", [])
 
     class Squared:
         def __init__(self, tensor: Any) -> None:
             self.tensor = tensor
 
-    fetch_forms.register_session_run_conversion_functions(
+    fetch.register_session_run_conversion_functions(
         Squared, lambda s: ([s.tensor], lambda values: values[0] ** 2), lambda s, value: [(s.tensor, value)])
     with pytest.raises(ValueError, match="already been registered"):
-        fetch_forms.register_session_run_conversion_functions(Squared, lambda s: ([s.tensor], list))
+        fetch.register_session_run_conversion_functions(Squared, lambda s: ([s.tensor], list))
     with tf.Graph().as_default(), tf.Session() as session:
         x = Squared(tf.placeholder(tf.float32))
         assert session.run({"y": x}, {x: 3.0}) == {"y": 9.0}

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 import autodiff as tf
-from autodiff.api.train import checkpoint_waits, moving_averages
+from autodiff.api.train import checkpoints, moving_averages
 from autodiff.api.train.sessions import wrapped
 from autodiff.runtime.config import DebugTensorWatch
 
@@ -198,7 +198,7 @@ def test_new_checkpoints_are_waited_for(tmp_path: Path, monkeypatch: pytest.Monk
         found = list(tf.train.checkpoints_iterator(str(tmp_path), timeout=5,
                                                    timeout_fn=lambda: asked.append(1) or True))
     assert found == paths and len(paths) == 2 and asked == [1]
-    assert checkpoint_waits.wait_for_new_checkpoint(str(tmp_path), paths[-1], timeout=0) is None
+    assert checkpoints.wait_for_new_checkpoint(str(tmp_path), paths[-1], timeout=0) is None
 
 
 def test_averages_have_variables_of_their_own_each_time() -> None:

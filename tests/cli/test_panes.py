@@ -21,8 +21,7 @@ from cli.screen.pane import Pane
 from cli.screen.side_panes import SidePanes
 from cli.view.drawn.console import drawn
 from cli.view.drawn.palette import Palette
-from cli.view.explained import briefly
-from cli.view.first_page import first_page
+from cli.view.first_page import briefly, first_page
 from cli.view.panes import cause_of, panes
 from cli.view.plain import plain
 from cli.view.status_line import status

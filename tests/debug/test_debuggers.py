@@ -9,7 +9,7 @@ import pytest
 import autodiff as tf
 from autodiff.debug import GradientsDebugger
 from autodiff.debug.debugger import Debugger
-from autodiff.debug.engine.optimizers import OPTIMIZERS
+from autodiff.debug.engine.training import OPTIMIZERS
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ import pytest
 
 from autodiff.core.errors import AutodiffError, DataLossError, NotFoundError
 from autodiff.files.checkpoint import BundleReader, Part, Stored, write_bundle
+from autodiff.files.checkpoint_messages import WHOLE, slice_key
 from autodiff.files.checkpoints import open_checkpoint
 from autodiff.files.crc32c import crc32c, mask
-from autodiff.files.ordered_code import WHOLE, slice_key
 from autodiff.files.sstable import decompress, read_table, write_table
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -11,7 +11,7 @@ import pytest
 import autodiff as tf
 from autodiff.core.errors import AutodiffError
 from autodiff.core.op import OPS
-from autodiff.runtime.plan.words import said_in_here
+from autodiff.runtime.plan.run_sentences import said_in_here
 
 from ..ops.built import input_arrays, parameter_of
 from ..ops.case import Case

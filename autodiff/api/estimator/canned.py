@@ -9,12 +9,9 @@ from ...core.errors import ArgumentError
 from .. import layers, losses, nn
 from ..control.dependencies import control_dependencies, group
 from ..metrics.means import mean
-from ..train.adagrad import AdagradOptimizer
-from ..train.adam import AdamOptimizer
-from ..train.ftrl import FtrlOptimizer
+from ..train.adaptive import AdagradOptimizer, AdamOptimizer, FtrlOptimizer, RMSPropOptimizer
 from ..train.global_step import get_or_create_global_step
 from ..train.gradient_descent import GradientDescentOptimizer
-from ..train.rmsprop import RMSPropOptimizer
 from ..variables.assignment import trainable_variables
 from ..variables.variable_scope import variable_scope
 from .estimator import Estimator

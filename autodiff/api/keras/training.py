@@ -25,12 +25,9 @@ from . import backend, losses, metrics, optimizers
 from .batches import Batch, batch_of, batches_of, endless_source, in_batches, in_order, is_sequence, line_of, size_of
 from .callbacks import History
 from .calls import inside
-from .fits import Fit, parted
 from .optimizer_base import step_of
-from .rounds.from_generators import FromGenerators
-from .rounds.numbers import Numbers, is_due
-from .rounds.told_at_compile import operations_of
-from .wanted_metrics import chosen_metrics, measured_by, metric_of
+from .rounds import Fit, FromGenerators, Numbers, is_due, parted
+from .wanted_metrics import chosen_metrics, measured_by, metric_of, operations_of
 
 
 class Trained(FromGenerators):

@@ -18,14 +18,20 @@ from ..messages import (
     SequenceExample,
 )
 from . import checkpoint_state, checkpoints, coordinator, experimental, hooks, inputs, schedules, sessions
-from .adagrad import AdadeltaOptimizer, AdagradDAOptimizer, AdagradOptimizer, ProximalAdagradOptimizer
-from .adam import AdamOptimizer
+from .adaptive import (
+    AdadeltaOptimizer,
+    AdagradDAOptimizer,
+    AdagradOptimizer,
+    AdamOptimizer,
+    FtrlOptimizer,
+    ProximalAdagradOptimizer,
+    RMSPropOptimizer,
+)
 from .checkpoint_state import *
-from .checkpoint_waits import checkpoints_iterator
 from .checkpoints import *
+from .checkpoints import checkpoints_iterator
 from .cluster import ClusterSpec, Server, replica_device_setter
 from .coordinator import Coordinator, LooperThread, QueueRunner, add_queue_runner, start_queue_runners
-from .ftrl import FtrlOptimizer
 from .global_step import assert_global_step, create_global_step, get_global_step, get_or_create_global_step, global_step
 from .gradient_descent import GradientDescentOptimizer, MomentumOptimizer, ProximalGradientDescentOptimizer
 from .hooks import *
@@ -33,7 +39,6 @@ from .inputs import *
 from .moving_averages import ExponentialMovingAverage
 from .objects import Checkpoint, CheckpointManager
 from .optimizer import Optimizer
-from .rmsprop import RMSPropOptimizer
 from .saver import Saver, export_meta_graph, import_meta_graph, write_graph
 from .schedules import *
 from .sessions import *

@@ -3,7 +3,8 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Iterable, Mapping
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from ...files.checkpoint import Part, Stored, write_bundle
 from ...files.checkpoint_messages import CHECKPOINT_MESSAGES
 from ...files.graph_messages import GRAPH_MESSAGES
 from ...files.tensor_values import STANDS_FOR, dtype_number
+from ..logging import info
 from .checkpoint_state import latest_checkpoint
 
 __all__ = ["NewCheckpointReader", "checkpoint_exists", "list_variables", "load_checkpoint", "load_variable",
@@ -134,3 +136,33 @@ def load_variable(ckpt_dir_or_file: str, name: str) -> np.ndarray:
 def list_variables(ckpt_dir_or_file: str) -> list[tuple[str, list[int]]]:
     """(name, shape) of each array of a checkpoint."""
     return sorted(load_checkpoint(ckpt_dir_or_file).get_variable_to_shape_map().items())
+
+
+def wait_for_new_checkpoint(checkpoint_dir: str, last_checkpoint: str | None = None, seconds_to_sleep: float = 1,
+                            timeout: float | None = None) -> str | None:
+    """The latest checkpoint of a directory, once it is another than the last one; None after `timeout` seconds."""
+    info("Waiting for new checkpoint at %s", checkpoint_dir)
+    ends = None if timeout is None else time.time() + timeout
+    while True:
+        found = latest_checkpoint(checkpoint_dir)
+        if found is not None and found != last_checkpoint:
+            info("Found new checkpoint at %s", found)
+            return found
+        if ends is not None and time.time() + seconds_to_sleep > ends:
+            return None
+        time.sleep(seconds_to_sleep)
+
+
+def checkpoints_iterator(checkpoint_dir: str, min_interval_secs: float = 0, timeout: float | None = None,
+                         timeout_fn: Callable[[], Any] | None = None) -> Iterator[str]:
+    """Each new checkpoint of a directory. timeout_fn: asked after so many seconds without one whether to end."""
+    last = None
+    while True:
+        found = wait_for_new_checkpoint(checkpoint_dir, last, timeout=timeout)
+        if found is None:
+            if timeout_fn is None or timeout_fn():
+                return
+            continue
+        began, last = time.time(), found
+        yield found
+        time.sleep(max(began + min_interval_secs - time.time(), 0))

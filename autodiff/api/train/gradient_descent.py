@@ -4,8 +4,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...core.indexed_slices import IndexedSlices
-from .one_op import OneOpOptimizer
-from .steps import cast_like
+from .one_op import OneOpOptimizer, cast_like
 
 
 class GradientDescentOptimizer(OneOpOptimizer):

@@ -16,8 +16,8 @@ from ..variables.assignment import global_variables, moving_average_variables, t
 from ..variables.initializers import Zeros
 from ..variables.variable import Variable
 from ..variables.variable_scope import get_variable, variable_scope
+from .one_op import cast_like
 from .slots import create_slot, create_zeros_slot
-from .steps import cast_like
 
 
 class ExponentialMovingAverage:

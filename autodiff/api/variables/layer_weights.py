@@ -4,10 +4,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from ...core import nest
 from ...core.graph import Tensor
 from ...core.site import RawFrames, capture
+from ...core.traversal import reached
 from .layer_calls import Described
-from .reachable import reached_from
 from .trackable import TrackableReference
 from .variable import Variable
 
@@ -122,3 +123,14 @@ def add_once(items: list[Any], item: Any) -> None:
     """Append an item that is not in the list yet; items are told apart by identity."""
     if all(item is not other for other in items):
         items.append(item)
+
+
+def get_reachable_from_inputs(inputs: Any, targets: Any = None) -> set[Any]:
+    """The tensors that depend on some tensors, and those themselves. targets: nothing else is wanted."""
+    found = {item for item in reached_from(inputs) if hasattr(item, "consumers")}
+    return found if targets is None else found.intersection(nest.flatten(targets))
+
+
+def reached_from(inputs: Any) -> set[Any]:
+    """The tensors and operations that depend on some tensors, and those themselves."""
+    return reached(nest.flatten(inputs), lambda item: item.consumers() if hasattr(item, "consumers") else item.outputs)

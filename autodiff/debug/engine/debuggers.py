@@ -9,8 +9,8 @@ from ...core.errors import AutodiffError, GraphError, KindError, NoGradientError
 from ...core.graph import Tensor
 from ...core.indexed_slices import IndexedSlices
 from ..derivatives.gradients_debugger import GradientsDebugger, private_debugger
+from ..facts.derivative_answers import DebuggerRow, Identified, Registered
 from ..facts.layer import is_in_layer, kept_in, layer_of
-from ..facts.registered import DebuggerRow, Identified, Registered
 from ..facts.roles import place_of
 from ..facts.stats import statistics
 from ..language.targets import tensors_of

@@ -18,7 +18,7 @@ from ..new_lines import NewLines, all_on, last_name, replaced
 from ..new_lines import value as value_on
 from ..own_gradients import of_custom_vjp
 from ..script_lines import assigned_on, on_lines, read_by, spelled
-from ..unreturned import unreturned
+from ..unread_names import unreturned
 from .integers import of_integers
 from .traced import of_carry, of_traced
 

@@ -22,7 +22,7 @@ from ...ops.common.instead import instead
 from ..course import Course, Turn, Use, too_far, uphill
 from ..doors import View
 from ..steps import ForeignStep, ForeignSteps
-from .derivatives.measured import is_measured
+from .derivatives.piled import is_measured
 from .functions import Calls
 from .given import in_loop, reaches_back, without_batches
 from .graph import array_of, name_of, sliced

@@ -7,8 +7,8 @@ from ...core.dtypes import as_dtype, string, uint8, uint16
 from ...core.errors import ArgumentError, DTypeError, InvalidArgumentError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Spec
+from ..common.batch_axis import slice_by_slice
 from ..common.file_formats import file_format
-from ..common.loop_batching import slice_by_slice
 from ..common.texts import Text, plain, text_op
 
 _SHARES = np.array([0.2126, 0.7152, 0.0722])  # of red, green and blue in gray: ITU-R BT.709

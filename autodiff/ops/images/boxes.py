@@ -7,7 +7,7 @@ from ...core.dtypes import REALS, float16, float32
 from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Float32, Spec
-from ..common.loop_batching import slice_by_slice
+from ..common.batch_axis import slice_by_slice
 
 # yellow, blue, red, lime, purple, olive, maroon, navy, aqua, fuchsia: red, green, blue, alpha
 _COLORS = np.array([[1, 1, 0, 1], [0, 0, 1, 1], [1, 0, 0, 1], [0, 1, 0, 1], [0.5, 0, 0.5, 1], [0.5, 0.5, 0, 1],

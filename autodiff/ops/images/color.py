@@ -7,8 +7,7 @@ from ...core.dtypes import FLOATS, float16, float32
 from ...core.errors import ShapeError
 from ...core.infer import rank_of, same_shape
 from ...core.op import Float32, Spec, build
-from ..common.batch_axis import in_front
-from ..common.loop_batching import slice_by_slice
+from ..common.batch_axis import in_front, slice_by_slice
 
 _IMAGES = (float16, float32)
 _NO_RULE = "TensorFlow 1 has no gradient of color adjustments; write them out of differentiable ops"

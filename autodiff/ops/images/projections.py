@@ -8,7 +8,7 @@ from ...core.dtypes import float16, float32, float64, int32, int64, uint8
 from ...core.errors import ArgumentError, InvalidArgumentError
 from ...core.infer import rank_of
 from ...core.op import Float32, Int32, Kind, Spec, blocked, build
-from ..common.loop_batching import slice_by_slice
+from ..common.batch_axis import slice_by_slice
 
 Pixels = Kind("Pixels", allowed=(uint8, int32, int64, float16, float32, float64))
 

@@ -11,8 +11,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.graph import Operation, Tensor
 from ...core.infer import rank_of
 from ...core.op import Float32, Int32, OpDef, Spec, blocked, build
-from ..common.batch_axis import merged_images, sizes
-from ..common.loop_batching import slice_by_slice
+from ..common.batch_axis import merged_images, sizes, slice_by_slice
 
 _STEPS = 1024  # places between two pixels at which TensorFlow knows the cubic's weights
 

@@ -12,7 +12,7 @@ from ...core.dtypes import REALS, float32
 from ...core.errors import ArgumentError
 from ...core.infer import rank_of
 from ...core.op import Float32, Int32, Spec, blocked, build
-from ..common.loop_batching import slice_by_slice
+from ..common.batch_axis import slice_by_slice
 from .resize import Taps, checked_size, handed_back, resized, taken
 
 

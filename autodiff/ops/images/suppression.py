@@ -13,7 +13,7 @@ from ...core.dtypes import float16, float32, int32
 from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import rank_of
 from ...core.op import Int32, Kind, Spec
-from ..common.loop_batching import slice_by_slice
+from ..common.batch_axis import slice_by_slice
 
 _DTYPES = (float16, float32)
 Number = Kind("Number", allowed=_DTYPES, default=float32)

@@ -9,7 +9,7 @@ from ...core.dtypes import ALL, FLOATS, REALS, as_dtype, bool_, uint8
 from ...core.errors import ArgumentError
 from ...core.infer import broadcast_shape, rank_of
 from ...core.op import Own, Spec, build
-from ..common.loop_batching import slice_by_slice
+from ..common.batch_axis import slice_by_slice
 from ..common.numpy_ops import numpy_op
 from .elementwise import unbroadcast
 

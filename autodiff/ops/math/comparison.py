@@ -10,7 +10,7 @@ from ...core.errors import ArgumentError, ShapeError
 from ...core.infer import broadcast_test, same_shape_test
 from ...core.op import Bool, Own, Spec, T, blocked, build
 from ...core.shapes import broadcast, merge, show
-from ..common.loop_batching import slice_by_slice
+from ..common.batch_axis import slice_by_slice
 from ..common.numpy_ops import numpy_op
 from .elementwise import unbroadcast
 

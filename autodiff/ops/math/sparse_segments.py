@@ -6,7 +6,7 @@ from ...core.declare import op
 from ...core.dtypes import FLOATS
 from ...core.errors import ArgumentError
 from ...core.op import Index, Int32, Spec
-from ..common.loop_batching import slice_by_slice
+from ..common.batch_axis import slice_by_slice
 from .segments import known_count
 
 

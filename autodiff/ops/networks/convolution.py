@@ -11,9 +11,8 @@ from ...core.errors import ShapeError
 from ...core.graph import Operation, Tensor
 from ...core.infer import rank_of
 from ...core.op import Index, Int32, OpDef, Spec, blocked, build
-from ..common.batch_axis import count, merged_images, sizes, split_images
+from ..common.batch_axis import count, merged_images, sizes, slice_by_slice, split_images
 from ..common.correlate import at_least_single, correlate, for_filters, for_input
-from ..common.loop_batching import slice_by_slice
 from ..common.windows import channels_first, channels_last, check_channels, extents, pads, placed, restored, slide_of
 
 # ---- shapes -----------------------------------------------------------------------------

@@ -8,8 +8,7 @@ from ...core.dtypes import FLOATS
 from ...core.infer import rank_of
 from ...core.op import Int32, Spec, build
 from ..common import windows
-from ..common.batch_axis import merged_images, split_images
-from ..common.loop_batching import slice_by_slice
+from ..common.batch_axis import merged_images, slice_by_slice, split_images
 from .convolution import gradients_of
 
 

@@ -8,7 +8,7 @@ from ...core.errors import ShapeError
 from ...core.infer import rank_of
 from ...core.op import Kind, Spec, T, blocked, build
 from ...core.shapes import merge, show
-from ..common.loop_batching import slice_by_slice
+from ..common.batch_axis import slice_by_slice
 from ..common.threads import by_rows
 from ..math.elementwise import is_zero
 from ..math.reductions import summed

@@ -8,8 +8,7 @@ from ...core.dtypes import INDICES, REALS, as_dtype, float32, int64
 from ...core.errors import InvalidArgumentError
 from ...core.infer import rank_of
 from ...core.op import Index, Int32, Spec
-from ..common.batch_axis import shared
-from ..common.loop_batching import slice_by_slice
+from ..common.batch_axis import shared, slice_by_slice
 from . import philox
 
 _DEPENDS = "random numbers do not depend on the inputs differentiably"

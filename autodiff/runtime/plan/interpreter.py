@@ -14,9 +14,9 @@ from ...core.graph import Operation
 from ...core.shapes import show
 from .kernel_traits import direct_ufunc
 from .plan import Plan, Step, last_uses
+from .run_sentences import in_tensorflows_words
 from .state import Run
 from .unknown_shapes import kernel_of
-from .words import in_tensorflows_words
 
 _REFUSALS = (ValueError, IndexError, TypeError, ArithmeticError, AutodiffError)
 

@@ -8,7 +8,7 @@ from ...core.errors import InvalidArgumentError
 from ...core.function_graph import Function
 from ...core.graph import Operation
 from ...core.infer import broadcast_shape, broadcast_test, same_shape, same_shape_test
-from .words import refusal_of_a_build
+from .run_sentences import refusal_of_a_build
 
 _ANY = (same_shape, same_shape_test, broadcast_shape, broadcast_test)  # what NumPy judges as they do
 _MOST = 64  # combinations of shapes remembered for an op

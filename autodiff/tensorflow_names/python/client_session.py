@@ -1,6 +1,6 @@
 """tensorflow.python.client.session: classes of one's own that sessions learn to feed and fetch."""
 from ...runtime.config import Device
-from ...runtime.fetch_forms import register_session_run_conversion_functions
+from ...runtime.fetch import register_session_run_conversion_functions
 from ...runtime.session import InteractiveSession, Session
 
 __all__ = ["BaseSession", "InteractiveSession", "Session", "register_session_run_conversion_functions"]

@@ -13,13 +13,10 @@ from ....core.op import build
 from ... import summary
 from ...math.norms import clip_by_global_norm, global_norm
 from ...random import truncated_normal
-from ...train.adagrad import AdagradOptimizer
-from ...train.adam import AdamOptimizer
-from ...train.ftrl import FtrlOptimizer
+from ...train.adaptive import AdagradOptimizer, AdamOptimizer, FtrlOptimizer, RMSPropOptimizer
 from ...train.global_step import assert_global_step, get_global_step
 from ...train.gradient_descent import GradientDescentOptimizer, MomentumOptimizer
 from ...train.optimizer import Optimizer
-from ...train.rmsprop import RMSPropOptimizer
 from ...variables.initializers import Constant
 from ...variables.variable_scope import get_variable, variable_scope
 from ..framework import assert_scalar

@@ -10,10 +10,10 @@ from ....core.indexed_slices import IndexedSlices
 from ....core.op import build
 from ...arrays.gathering import gather
 from ...control.dependencies import control_dependencies, group
-from ...train.adam import AdamOptimizer, decayed
+from ...train.adaptive import AdamOptimizer, decayed
 from ...train.gradient_descent import MomentumOptimizer
+from ...train.one_op import cast_like, step
 from ...train.optimizer import GradsAndVars
-from ...train.steps import cast_like, step
 
 __all__ = ["AdaMaxOptimizer", "AdamWOptimizer", "DecoupledWeightDecayExtension", "LazyAdamOptimizer",
            "MomentumWOptimizer", "NadamOptimizer", "extend_with_decoupled_weight_decay"]

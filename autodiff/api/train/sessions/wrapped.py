@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from ....core.errors import AbortedError, OpError, StateError, UnavailableError
-from ....files.event_messages import EVENT_MESSAGES
+from ....files.event_file import EVENT_MESSAGES
 from ....runtime.config import RunOptions
 from ...logging import info
 from ..hooks import SessionRunArgs, SessionRunContext, SessionRunHook, SessionRunValues

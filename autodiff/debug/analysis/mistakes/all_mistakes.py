@@ -29,15 +29,13 @@ from .pace import endless_falls, negated_losses, pace_mistakes
 from .pairs import pair_mistakes
 from .penalties import cut_off, penalty_mistakes
 from .reach import HAZARDS, near_misses, near_poles
-from .rows.copies import COPIES, copies
+from .rows.copies import COPIES, LEFT, copies, left_datasets
 from .rows.fitted import fitted_mistakes
-from .rows.left_datasets import LEFT, left_datasets
 from .signs import wrong_sign
 from .slow import averages_behind
 from .start import copy_mistakes, start_mistakes
-from .targets.bootstrapped import endless_targets, trained_targets
+from .targets.bootstrapped import NEXT_UNUSED, endless_targets, of_the_same_state, trained_targets
 from .targets.left_open import ends_left_out
-from .targets.of_states import NEXT_UNUSED, of_the_same_state
 from .terms.deviations import deviations_taken_for_variances
 from .terms.unbounded_scores import KIND as WITHOUT_BOUND
 from .terms.unbounded_scores import unbounded_scores

@@ -8,11 +8,12 @@ from typing import Any
 import numpy as np
 
 from ....core.graph import Operation, Tensor
-from ....core.traversal import outside
+from ....core.traversal import outside, users_of
 from ...facts.function_calls import Call, Calls, Inside
 from ...facts.known import inputs_read
 from ...facts.roles import PLACEHOLDERS, is_handle
 from ..arithmetic_rules import letters_of
+from ..update_blame import is_store
 
 Index = tuple[int, ...]
 _ARRANGES = {"Reshape": 0, "Transpose": 0, "StridedSlice": 0, "Squeeze": 0, "ExpandDims": 0, "Slice": 0, "Tile": 0,
@@ -270,3 +271,15 @@ def _from_inside(at: Source) -> list[Source]:
     if call is None or number >= len(call.outputs) or call.outputs[number] not in call.values:
         return []
     return [element_at(call.outputs[number], at.index, Scene(call.values, scene.inside, call, op, scene))]
+
+
+def reads_of(variable: Operation, *, whole: bool = False) -> list[Operation]:
+    """The forward ops that take a variable's numbers. whole: also those of integers."""
+    users = [c for c in users_of(variable) if not is_store(c) and c.outputs]
+    return [c for c in users if whole or c.outputs[0].dtype.base_dtype.is_floating]
+
+
+def counts_steps(variable: Operation) -> bool:
+    """Whether a variable is one number that steps are added to, as a counter of them."""
+    return variable.outputs[0].dims == () and any(is_store(c) and "Add" in c.type for t in variable.outputs
+                                                  for c in t._consumers)

@@ -23,7 +23,7 @@ from ...analysis.origins.enlarged import enlarged
 from ...analysis.origins.no_bound import with_bound
 from ...analysis.origins.of_formulas import edits_of_causes
 from ...analysis.origins.own_updates import amplified, averaged
-from ...analysis.origins.reads import counts_steps, reads_of
+from ...analysis.origins.sources import counts_steps, reads_of
 from ...analysis.spectra import to_mend
 from ...analysis.update_blame import RATES, is_store, operands_of
 from ...facts.graph_lists import calls_of, trainable_tensors

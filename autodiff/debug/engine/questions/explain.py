@@ -32,9 +32,9 @@ from ...history.replay import Moment
 from ..runs.effects import Effects
 from ..runs.inner_watches import InnerSamples
 from ..state import State
-from .applied import Applied
 from .blame import Blame
 from .ill_runs import IllRuns
+from .update_stages import Applied
 
 _CHOICES = ("Select", "SelectV2")
 _TELLS_MORE = ("is 0 everywhere", "in 100% of the elements")  # notes with something behind

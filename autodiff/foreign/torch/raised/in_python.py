@@ -14,7 +14,7 @@ from ....debug.facts.roles import at_line, place_on
 from ...new_calls import all_calls_on
 from ...new_lines import all_on, last_name, part_of, replaced, value
 from ...script_lines import assigned_on, on_lines
-from ...unreturned import unreturned
+from ...unread_names import unreturned
 from .scene import Scene
 
 _NUMBERS = ("item", "float", "numpy", "tolist", "detach", "cpu")  # what they give is no part of a graph

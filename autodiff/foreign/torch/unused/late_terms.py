@@ -1,4 +1,4 @@
-"""Terms that are added to a loss which is differentiated already: they train nothing."""
+"""Terms of a loss that train nothing: added when it is differentiated already, or numbers, as .item() gives them."""
 from __future__ import annotations
 
 import weakref
@@ -11,6 +11,7 @@ from ..graph import packet_of, sliced
 from ..record import Entry, RawFrames, Recorder, is_source, place_of_frames
 
 _ADDED = ("add", "sub", "add_", "sub_")
+_SUMS = (*_ADDED, "rsub")
 
 
 class LateTerms:
@@ -45,3 +46,23 @@ class LateTerms:
                         f"{len(self._found)} steps: it is in what is told, and trains nothing",
                         "add it before the backward()", "doctor", place_of_frames(frames))
                 for frames, at, term, loss in self._found[-1:] if len(self._found) > 1]
+
+
+def numbers_added(entries: Sequence[Entry], used: Sequence[Entry]) -> list[Finding]:
+    """The first number of what is trained that a loss has as a term. entries: of a step; used: those of its loss."""
+    read = [e for e in entries if isinstance(e.result, float) and any(t.requires_grad for t in e.given)]
+    for entry in used if read else ():
+        if packet_of(entry) not in _SUMS or any(t.dim() for t in entry.made):
+            continue
+        numbers = [n for n in entry.args if isinstance(n, float)] + [
+            float(t) for t in entry.given if not t.requires_grad and not t.dim()]
+        for each in read:
+            place = place_of_frames(each.frames)
+            is_there = place == place_of_frames(entry.frames)
+            terms = [n for n in numbers if is_there or abs(n) == abs(each.result)]
+            if any(terms):
+                return [Finding(66, "term cut off", "", "", "", f"a part of the loss, {terms[0]:.3g} of "
+                                f"{float(used[-1].made[0]):.3g}, is a number{at_line(place)}, as .item() gives it, "
+                                "which carries no gradient: that part trains nothing", "add the tensor itself, without "
+                                ".item()", "doctor", place, confidence="certain")]
+    return []

@@ -18,10 +18,9 @@ from ...mistakes.all_mistakes import UNSCALED
 from ...mistakes.case import Case
 from ...mistakes.last_layer import NO_PROBABILITY
 from ...mistakes.modes import HALF, MOST_DROPPED, rate_of_dropout
-from ...mistakes.rows.copies import COPIES
+from ...mistakes.rows.copies import COPIES, LEFT
 from ...mistakes.rows.fitted import ONE_KIND, SPLIT, STATES
-from ...mistakes.rows.left_datasets import LEFT
-from ...mistakes.targets.of_states import NEXT_UNUSED
+from ...mistakes.targets.bootstrapped import NEXT_UNUSED
 from ...scripts.calls import called, given, is_call, owner_of, owner_text, word_of, words_of
 from ...scripts.changes import Change
 from ...scripts.ends import ends
