@@ -10,10 +10,9 @@ from typing import Any
 
 from .language.interpreter import execute
 from .model.line_stops import Until
-from .model.own_runs import asking
 from .model.results import Result
 from .model.script import ModelScript
-from .model.script_events import Event
+from .model.script_events import Event, asking
 from .model.shell import Shell
 from .model.usage_error import UsageError
 from .view.render import plain

@@ -19,9 +19,8 @@ from .caller import Caller, Shown
 from .commands import standing
 from .language.interpreter import execute
 from .model.line_stops import Until
-from .model.own_runs import asking
 from .model.results import Group, Text, leaves, question_in
-from .model.script_events import Event, Request
+from .model.script_events import Event, Request, asking
 from .model.shell import Shell
 from .model.usage_error import UsageError
 from .view.first_page import briefly

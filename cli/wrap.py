@@ -22,8 +22,8 @@ from .commands import standing
 from .language.command_line import Arguments
 from .language.interpreter import execute
 from .main import Program, pipe_closed
-from .model.own_runs import asking, is_asking
 from .model.script import ModelScript
+from .model.script_events import asking, is_asking
 from .model.script_forks import forks
 from .model.script_world import stopping_at_runs
 from .model.shell import Shell

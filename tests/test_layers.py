@@ -57,7 +57,6 @@ LAZY: dict[tuple[str, str], str] = {
     ("autodiff.debug.engine.workers", "distributed"): "an extra that not everybody has",
     ("autodiff.debug.history.gathering", "concurrent.futures"): "only for --on: import time",
     ("autodiff.foreign.torch.graph", "autodiff.foreign.torch.decompose"): "only for ops without a rule: it loads much",
-    ("autodiff.ops.common.threads", "concurrent.futures"): "only for large arrays: import time",
     ("cli.view.render", "cli.view.drawn.console"): "only for terminals: pipes and JSON start without rich",
     ("cli.commands.sharing", "cli.view.drawn.console"): "as cli.view.render",
     ("cli.caller", "cli.view.drawn.console"): "as cli.view.render",

@@ -15,6 +15,7 @@ from .new_lines import NewLines, last_name, replaced, text_on
 from .script_lines import assigned_on, nodes_in, on_lines
 
 _LOGS = ("log", "log2", "log1p", "logsigmoid", "log_sigmoid", "log_softmax", "softplus")  # that a loss takes of answers
+_GIVING: tuple[type[ast.AST], ...] = (ast.Return, ast.Yield, ast.YieldFrom)
 
 
 def unread(place: Place | None) -> Remark | None:
@@ -53,9 +54,6 @@ def _taken_twice(statement: ast.stmt) -> Iterator[tuple[str, list[ast.Name]]]:
                 node.right)} == {data}]
         if 0 < len(inside) < len(every) or left:
             yield data, inside if 0 < len(inside) < len(every) else left
-
-
-_GIVING: tuple[type[ast.AST], ...] = (ast.Return, ast.Yield, ast.YieldFrom)
 
 
 def unreturned(called: Any) -> Remark | None:

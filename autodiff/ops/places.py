@@ -18,7 +18,7 @@ PLACES: dict[str, str] = {
     "arrays.slice": "StridedSlice StridedSliceGrad Slice",
     "arrays.sort": "TopKV2 NthElement LowerBound UpperBound Bucketize",
     "arrays.space_blocks": "SpaceToDepth DepthToSpace SpaceToBatchND BatchToSpaceND",
-    "common.loop_batching": "EachSlice",
+    "common.batch_axis": "EachSlice",
     "control.batched_lists": "ListFirstSlices ListRepeat ListSumSlices ListBatchSize ListSwapAxes",
     "control.frames": "Enter Exit NextIteration LoopCond Merge",
     "control.if_and_while": "Argument Captured If While Recall",

@@ -1,4 +1,4 @@
-"""Fetches: the tensors and operations of a nested structure, and the way back into it."""
+"""Fetches: the tensors of a nested structure and the way back into it; classes that scripts teach sessions."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
@@ -12,6 +12,7 @@ from ..core.indexed_slices import IndexedSlices, IndexedSlicesValue
 from ..core.sparse_tensor import SparseTensor, SparseTensorValue, parts_of
 
 Rebuild = Callable[[Sequence[Any]], Any]  # values of `tensors`, in order -> the user's structure
+_FORMS: list[Form] = []
 
 
 class Values(list):
@@ -164,9 +165,6 @@ class Form(NamedTuple):
     fetch: Callable[[Any], Any]
     feed: Callable[[Any, Any], Any] | None
     feed_only: Callable[[Any], Any] | None
-
-
-_FORMS: list[Form] = []
 
 
 def register_session_run_conversion_functions(tensor_type: type, fetch_function: Callable[[Any], Any],

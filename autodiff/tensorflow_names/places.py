@@ -17,7 +17,7 @@ _ROWS = {
     "tensorflow.python.compiler.xla": "xla python.framework.rewriting",
     "tensorflow.python.grappler": "tf_optimizer python.framework.rewriting",
     "tensorflow.python.eager":
-        "test test; backprop python.context python.function api.contrib.eager_gradients autodiff",
+        "test test; backprop python.context python.function api.contrib.eager autodiff",
     "tensorflow.python.framework": "common_shapes python.common_shapes; composite_tensor api.type_specs; "
         "constant_op python.framework.constant_op autodiff; device python.framework.device; "
         "device_spec python.framework.device; dtypes python.framework.dtypes dtypes autodiff; "
@@ -38,13 +38,13 @@ _ROWS = {
     "tensorflow.python.keras.utils": "tf_utils python.framework_ops", "tensorflow.python.keras.preprocessing":
         "image keras.preprocessing.image; sequence keras.preprocessing.sequence; text keras.preprocessing.text",
     "tensorflow.python.layers": "normalization layers api.layers.normalization; "
-        "utils api.control.known_choice python.layer_sizes api.variables.reachable",
+        "utils api.control.known_choice python.layer_sizes api.variables.layer_weights",
     "tensorflow.python.lib": "io gfile",
     "tensorflow.python.lib.io": "file_io python.util.file_io; python_io python_io; tf_record python_io",
     "tensorflow.python.ops": "resource_variable_ops python.variables autodiff; "
         "array_ops autodiff math nn linalg core.indexing python.framework.inplace; ctc_ops api.nn.ctc autodiff; "
         "custom_gradient python.custom_gradient autodiff; "
-        "distributions distributions api.distributions.transformed_parameters; "
+        "distributions distributions api.distributions.transformed; "
         "batch_ops api.control.function api.queues.batches; gen_batch_ops api.control.functional api.queues.batches; "
         "control_flow_ops autodiff api.control.switching api.control.frames api.control.contexts; "
         "cond_v2 python.framework.control_flow_util; control_flow_util python.framework.control_flow_util autodiff; "
@@ -58,7 +58,7 @@ _ROWS = {
         "linalg_ops linalg autodiff; lookup_ops api.contrib.lookup autodiff; state_ops autodiff python.variables; "
         "losses losses; map_fn autodiff; math_ops python.version_2 autodiff math nn linalg; "
         "metrics metrics; metrics_impl metrics api.metrics.at_k; "
-        "weights_broadcast_ops api.common.weights; confusion_matrix math api.common.ranks; "
+        "weights_broadcast_ops api.common.ranks; confusion_matrix math api.common.ranks; "
         "parsing_ops api.parsing autodiff; parallel_for python.parallel_for; sparse_ops autodiff api.sparse.rearrange; "
         "random_ops random autodiff; rnn nn; rnn_cell nn.rnn_cell; rnn_cell_impl nn.rnn_cell; signal signal; "
         "string_ops api.strings autodiff; resources python.variables; "
@@ -88,7 +88,7 @@ _ROWS = {
         "training_util api.train.global_step train autodiff; "
         "tracking python.variables train api.variables.trackable api.train.objects.object_graph autodiff; "
         "checkpoint_management train api.train.checkpoints; "
-        "checkpoint_utils train api.train.checkpoint_waits api.train.checkpoints; "
+        "checkpoint_utils train api.train.checkpoints; "
         "monitored_session api.train.sessions.monitored api.train.sessions.wrapped train autodiff; "
         "saver train api.train.saver api.train.saved_variables api.train.checkpoints; "
         "checkpoint_ops api.train.warm_start; input train api.train.inputs; warm_starting_util api.train.warm_start",

@@ -26,8 +26,7 @@ from autodiff.ops.common.turns import RunsEnd, Turn
 from autodiff.runtime.session import Session
 
 from .line_stops import LineStops, Until
-from .own_runs import is_asking
-from .script_events import Event, Request, ScriptEnds, add_records
+from .script_events import Event, Request, ScriptEnds, add_records, is_asking
 from .script_forks import end_forked, forks
 from .script_frames import Place, attributes_of, frames_from, frames_of_error, user_frame
 from .script_signals import Pressed, Reminder, nothing_swallowed, quiet_signals, raise_in

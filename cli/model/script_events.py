@@ -1,7 +1,9 @@
-"""What a script asks for and hands over: its runs, and why it waits for the prompt."""
+"""What a script asks for and hands over: its runs, which of them are the debugger's own, and why it waits."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+import threading
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,3 +54,20 @@ class Event:
     error: BaseException | None = None
     graph: Graph | None = None
     session: Session | None = None
+
+
+@contextlib.contextmanager
+def asking() -> Iterator[None]:
+    """Runs made in this thread inside the block are the debugger's own, for an answer."""
+    thread = threading.current_thread()
+    saved = getattr(thread, "asks", False)
+    thread.asks = True  # type: ignore[attr-defined]
+    try:
+        yield
+    finally:
+        thread.asks = saved  # type: ignore[attr-defined]
+
+
+def is_asking(session: Any) -> bool:
+    """Whether a run that is begun now is the debugger's own: then nothing stops at it."""
+    return getattr(session, "is_repeat", False) or getattr(threading.current_thread(), "asks", False)

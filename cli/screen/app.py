@@ -31,7 +31,7 @@ from ..view.drawn.palette import Palette
 from ..view.first_page import briefly
 from ..view.panes import cause_of, panes
 from ..view.status_line import progress, status
-from .asking import END, Asking
+from .asking import END, Asking, taken_over
 from .captured import own_terminal
 from .finder import Finder
 from .frame import Encoder, Frame, style_sheet
@@ -43,7 +43,6 @@ from .photograph import photograph
 from .prints import Inbox, Spill
 from .side_panes import SidePanes
 from .worker import INTERRUPTED, Job, Worker
-from .world import taken_over
 
 DEPTHS = {"": ColorDepth.DEPTH_1_BIT, "standard": ColorDepth.DEPTH_4_BIT, "256": ColorDepth.DEPTH_8_BIT,
           "truecolor": ColorDepth.DEPTH_24_BIT}

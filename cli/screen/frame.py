@@ -17,8 +17,8 @@ from prompt_toolkit.widgets import SearchToolbar
 
 from ..view.drawn.palette import Palette, fragment_style
 from ..view.panes import NAMES
+from ..view.pieces import ROLES
 from ..view.render import encodable
-from ..view.roles import ROLES
 from ..view.text import clean, display_width, shorten
 from .lexer import CommandLexer
 from .line_prompt import PROMPT

@@ -11,8 +11,8 @@ from prompt_toolkit.mouse_events import MouseEvent, MouseEventType
 
 from ..view.drawn.sheets import Fragments
 from ..view.text import display_width, shorten
+from .finder import Search
 from .pages import Page
-from .search import Search
 
 if TYPE_CHECKING:
     from prompt_toolkit.key_binding.key_bindings import NotImplementedOrNone

@@ -1,4 +1,4 @@
-"""The first page: what was loaded, its graph in a few lines, and what to type next for this script."""
+"""The first page: what was loaded, its graph in a few lines, what to type next; what is said of a stop unasked."""
 from __future__ import annotations
 
 import os
@@ -23,6 +23,7 @@ LOSSES = ("loss", "cost", "error", "objective", "nll", "energy")  # words in the
 LARGE = 10_000  # ops of a graph that is not drawn: the first prompt would wait for it
 LONGEST = 330  # characters of the graph, about four lines
 MEMBERS = 7  # ops of one scope that are named
+SAID = 2  # parts of an answer that are shown unasked
 
 
 def first_page(shell: Shell) -> Card | None:
@@ -134,9 +135,6 @@ def _advice(shell: Shell, card: Script, ops: Sequence[OpRow], loss: str) -> list
     train = (f"train {loss}", "build a train op; next then runs steps") if loss else \
         ("info tensors", "what there is to take gradients of")
     return [train, static, *watch]
-
-
-SAID = 2  # parts of an answer that are shown unasked
 
 
 def briefly(question: str, found: Result) -> Card:

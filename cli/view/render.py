@@ -8,8 +8,8 @@ from typing import TextIO
 
 from ..model.results import Result
 from .json_text import to_json
+from .pieces import background_of
 from .plain import plain
-from .roles import background_of
 
 ASCII = str.maketrans({"…": "...", "→": ">", "│": "|", "├": "|", "└": "`", "─": "-", "█": "#", "▓": "#", "▒": "+",
                        "░": ".", "▁": "_", "▂": "_", "▃": "-", "▄": "-", "▅": "=", "▆": "=", "▇": "#", "∂": "d",

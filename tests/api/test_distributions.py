@@ -210,7 +210,7 @@ def test_the_cdf_of_classes_leaves_out_the_class_itself():
 
 
 def test_parameters_before_a_softplus():
-    from autodiff.api.distributions import transformed_parameters as kinds
+    from autodiff.api.distributions import transformed as kinds
     df = kinds.StudentTWithAbsDfSoftplusScale(-2.5, 0.0, scale=1.0)
     np.testing.assert_allclose(run([df.df, df.scale, kinds.GammaWithSoftplusConcentrationRate(1.0, 2.0).rate]),
                                [2.0, np.log1p(np.e), np.log1p(np.exp(2.0))], rtol=1e-6)

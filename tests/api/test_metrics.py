@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.api.common.weights import assert_broadcastable
+from autodiff.api.common.ranks import assert_broadcastable
 
 RANDOM = np.random.RandomState(3)
 LABELS, SAID = RANDOM.randint(0, 2, (2, 12)), RANDOM.random_sample((2, 12)).astype(np.float32)

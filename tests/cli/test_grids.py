@@ -10,8 +10,8 @@ from cli.model.results import Array, Axis, Hessian
 from cli.view.blocks import blocks
 from cli.view.drawn.console import drawn
 from cli.view.numbers.digits import Digits
+from cli.view.pieces import ROLES
 from cli.view.plain import plain
-from cli.view.roles import ROLES
 from cli.view.text import display_width
 
 CLI = Path(__file__).parents[2] / "cli"

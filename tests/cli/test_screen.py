@@ -21,8 +21,8 @@ from cli.model.results import Array, Column, Group, Leave, Table, Text
 from cli.model.shell import Shell
 from cli.model.usage_error import UsageError
 from cli.screen import FullScreen
+from cli.screen.finder import Search
 from cli.screen.pages import Page, Pages
-from cli.screen.search import Search
 from cli.view.drawn.palette import Palette, fragment_style
 from cli.view.drawn.sheets import sheet_of
 

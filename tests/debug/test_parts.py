@@ -14,7 +14,7 @@ from autodiff.debug.engine.overrides import Overrides
 from autodiff.debug.engine.questions.lists import Lists
 from autodiff.debug.engine.runs.assembly import RunParts
 from autodiff.debug.engine.runs.effects import Effects
-from autodiff.debug.engine.runs.inner_watches import InnerSamples
+from autodiff.debug.engine.runs.samples import InnerSamples
 from autodiff.debug.engine.state import State
 from autodiff.debug.engine.training import Training
 from autodiff.debug.engine.watches import Watches

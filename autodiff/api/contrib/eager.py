@@ -1,4 +1,4 @@
-"""tf.contrib.eager: names of eager execution that became tf's own."""
+"""tf.contrib.eager: names of eager execution that became tf's own, and gradients of functions."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

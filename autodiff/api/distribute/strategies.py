@@ -11,7 +11,7 @@ from ...core.errors import ArgumentError, StateError
 from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ..arrays.creation import constant
-from ..common.weights import broadcast_weights
+from ..common.ranks import broadcast_weights
 from ..control.dependencies import control_dependencies
 from ..data.dataset import Dataset
 from ..debugging import assert_greater_equal

@@ -1,6 +1,8 @@
-"""TransformedDistribution: draws of one distribution, each put through a bijector."""
+"""TransformedDistribution, draws put through a bijector; distributions whose parameters are given before a softplus."""
 from __future__ import annotations
 
+import inspect
+from collections.abc import Callable
 from typing import Any
 
 from ...core.errors import UnsupportedError
@@ -8,7 +10,10 @@ from ...core.graph import Tensor
 from ...core.op import build
 from .bijector import Bijector
 from .bijectors import Identity
-from .distribution import Distribution
+from .continuous import Normal
+from .distribution import Distribution, as_floats
+from .gamma_family import Beta, Exponential, Gamma
+from .heavy_tails import Laplace, StudentT
 
 
 class TransformedDistribution(Distribution):
@@ -44,3 +49,29 @@ class TransformedDistribution(Distribution):
 
     def _quantile(self, value: Tensor) -> Tensor:
         return self.bijector.forward(self.distribution.quantile(value))
+
+
+def _softplus(value: Any) -> Any:
+    return build.Softplus(as_floats(value))
+
+
+def _changed(kind: Any, name: str, **changes: Callable[[Any], Any]) -> Any:
+    """A class of distributions like `kind`; each of its parameters named is changed by a function first."""
+    signature = inspect.signature(kind)
+
+    def __init__(self: Any, *args: Any, **options: Any) -> None:  # noqa: N807
+        given = signature.bind(*args, **{"name": name, **options}).arguments
+        kind.__init__(self, **{key: changes[key](value) if key in changes else value for key, value in given.items()})
+
+    return type(name, (kind,), {"__init__": __init__, "__doc__": f"{kind.__name__} of softplus of its parameters."})
+
+
+BetaWithSoftplusConcentration = _changed(Beta, "BetaWithSoftplusConcentration", concentration1=_softplus,
+                                         concentration0=_softplus)
+ExponentialWithSoftplusRate = _changed(Exponential, "ExponentialWithSoftplusRate", rate=_softplus)
+GammaWithSoftplusConcentrationRate = _changed(Gamma, "GammaWithSoftplusConcentrationRate", concentration=_softplus,
+                                              rate=_softplus)
+LaplaceWithSoftplusScale = _changed(Laplace, "LaplaceWithSoftplusScale", scale=_softplus)
+NormalWithSoftplusScale = _changed(Normal, "NormalWithSoftplusScale", scale=_softplus)
+StudentTWithAbsDfSoftplusScale = _changed(StudentT, "StudentTWithAbsDfSoftplusScale", scale=_softplus,
+                                          df=lambda df: build.Floor(build.Abs(as_floats(df))))

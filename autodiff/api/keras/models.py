@@ -20,8 +20,7 @@ from ..variables.layer_base import Layer, add_once
 from ..variables.layer_calls import HISTORY, takes
 from ..variables.trackable import TrackableReference
 from . import backend, optimizers
-from .calls import check_connected, histories, layers_between, replayed
-from .inputs import BEGINS, Input, InputLayer
+from .calls import BEGINS, Input, InputLayer, check_connected, histories, layers_between, replayed
 from .kinds.plain import Weights
 from .saved import hdf5
 from .saved.networks import connected, connections

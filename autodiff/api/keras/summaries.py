@@ -7,7 +7,7 @@ from typing import Any
 from ...core import nest
 from ...core.graph import Tensor
 from ..variables.layer_calls import HISTORY
-from .inputs import BEGINS
+from .calls import BEGINS
 
 
 def summary_lines(model: Any, outputs: dict[int, Tensor], in_a_row: bool, width: Any, ends: Any) -> Iterator[str]:

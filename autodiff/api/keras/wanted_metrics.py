@@ -1,4 +1,4 @@
-"""The metrics that a model is compiled with, and how many operations TensorFlow 1.15 makes of them and of its losses."""
+"""The metrics that a model is compiled with, and how many operations TensorFlow 1.15 makes of them and of losses."""
 from __future__ import annotations
 
 from collections.abc import Iterable
@@ -11,6 +11,16 @@ from ..variables.layer_calls import mask_of
 from . import metrics
 from .functions.arrays import FLOAT
 from .kinds.elementwise import mean_of_steps
+
+_OF = {
+    "mean_squared_error": 3, "mean_absolute_error": 4, "mean_absolute_percentage_error": 12,
+    "mean_squared_logarithmic_error": 17, "squared_hinge": 26, "hinge": 25, "categorical_hinge": 13, "logcosh": 10,
+    "kullback_leibler_divergence": 13, "poisson": 7, "cosine_proximity": 17, "binary_crossentropy": 22,
+    "categorical_crossentropy": 14, "sparse_categorical_crossentropy": 19, "binary_accuracy": 7,
+    "categorical_accuracy": 6, "sparse_categorical_accuracy": 6, "top_k_categorical_accuracy": 5}
+_OF_LOGITS = {"binary_crossentropy": ("Sigmoid", 13), "categorical_crossentropy": ("Softmax", 32),
+              "sparse_categorical_crossentropy": ("Softmax", 13)}  # where a prediction is that of what came before
+_AROUND_LOSS, _AROUND_METRIC = 21, 22  # what is the same for all: a target, the weights, the sums
 
 
 class Weighted(metrics.MeanMetricWrapper):
@@ -47,17 +57,6 @@ def measured_by(metric: Any, true: Any, predicted: Any, weight: Any) -> tuple[An
         return (metric(true, predicted, sample_weight=weight),)
     values = metric(true, predicted)
     return mean_of_steps(values, mask), build.Size(values) if mask is None else math.reduce_sum(math.cast(mask, FLOAT))
-
-
-_OF = {
-    "mean_squared_error": 3, "mean_absolute_error": 4, "mean_absolute_percentage_error": 12,
-    "mean_squared_logarithmic_error": 17, "squared_hinge": 26, "hinge": 25, "categorical_hinge": 13, "logcosh": 10,
-    "kullback_leibler_divergence": 13, "poisson": 7, "cosine_proximity": 17, "binary_crossentropy": 22,
-    "categorical_crossentropy": 14, "sparse_categorical_crossentropy": 19, "binary_accuracy": 7,
-    "categorical_accuracy": 6, "sparse_categorical_accuracy": 6, "top_k_categorical_accuracy": 5}
-_OF_LOGITS = {"binary_crossentropy": ("Sigmoid", 13), "categorical_crossentropy": ("Softmax", 32),
-              "sparse_categorical_crossentropy": ("Softmax", 13)}  # where a prediction is that of what came before
-_AROUND_LOSS, _AROUND_METRIC = 21, 22  # what is the same for all: a target, the weights, the sums
 
 
 def operations_of(outputs: list[Tensor], losses: list[Any], metrics: list[list[Any]]) -> int:

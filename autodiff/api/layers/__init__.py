@@ -10,8 +10,16 @@ from .convolutional import Conv1D, Conv2D, Conv3D, conv1d, conv2d, conv3d
 from .core import Dense, Dropout, Flatten, dense, dropout, flatten
 from .normalization import BatchNormalization, batch_normalization
 from .pooling import *
-from .separable import SeparableConv1D, SeparableConv2D, separable_conv1d, separable_conv2d
-from .transposed import Conv2DTranspose, Conv3DTranspose, conv2d_transpose, conv3d_transpose
+from .separable import (
+           Conv2DTranspose,
+           Conv3DTranspose,
+           SeparableConv1D,
+           SeparableConv2D,
+           conv2d_transpose,
+           conv3d_transpose,
+           separable_conv1d,
+           separable_conv2d,
+)
 
 __all__ = ["BatchNormalization", "Conv1D", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose", "Dense",
            "Dropout", "Flatten", "InputSpec", "Layer", "SeparableConv1D", "SeparableConv2D", "batch_normalization",

@@ -14,7 +14,7 @@ from ...core.name_scope import scope
 from ...core.op import build
 from ...core.sparse_tensor import SparseTensor, SparseTensorValue
 from ..common.made import named
-from ..common.weights import assert_broadcastable, broadcast_weights
+from ..common.ranks import assert_broadcastable, broadcast_weights
 from ..control.dependencies import control_dependencies
 from ..math.casts import in_dtype
 from ..math.reductions import reduce_sum

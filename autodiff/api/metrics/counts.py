@@ -8,8 +8,7 @@ from ...core.dtypes import bool_, float32
 from ...core.graph import Tensor
 from ...core.op import build
 from ..common.made import named
-from ..common.ranks import matched
-from ..common.weights import assert_broadcastable
+from ..common.ranks import assert_broadcastable, matched
 from ..control.dependencies import control_dependencies
 from ..math.casts import in_dtype
 from ..math.reductions import reduce_sum

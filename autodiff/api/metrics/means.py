@@ -10,8 +10,7 @@ from ...core.graph import Tensor, get_default_graph
 from ...core.op import build
 from ...core.shapes import merge
 from ..common.made import named
-from ..common.ranks import matched, remove_squeezable_dimensions
-from ..common.weights import broadcast_weights
+from ..common.ranks import broadcast_weights, matched, remove_squeezable_dimensions
 from ..math.casts import in_dtype
 from ..math.reductions import reduce_sum
 from ..variables.variable_scope import variable_scope

@@ -10,8 +10,7 @@ from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ...core.op import build
 from ..common.made import named
-from ..common.ranks import matched
-from ..common.weights import broadcast_weights
+from ..common.ranks import broadcast_weights, matched
 from ..control.dependencies import control_dependencies
 from ..debugging import assert_greater_equal, assert_less_equal
 from ..logging import warning

@@ -25,7 +25,6 @@ from . import (  # noqa: F401
     pooling,
     rnn_cell,
     rnn_dynamic,
-    rnn_raw,
     rnn_static,
     sampled_losses,
     shifted_windows,
@@ -39,7 +38,6 @@ from .embedding import *
 from .normalization import *
 from .pooling import *
 from .rnn_dynamic import *
-from .rnn_raw import *
 from .rnn_static import *
 from .sampled_losses import *
 from .shifted_windows import *
@@ -49,7 +47,7 @@ __all__ = ["compute_average_loss", "depth_to_space", "in_top_k", "l2_loss", "l2_
            "scale_regularization_loss", "softmax", "softplus", "softsign", "space_to_batch", "space_to_depth", "tanh",
            "top_k", "zero_fraction", *activations.__all__, *convolutions.__all__, *cross_entropy.__all__,
            *ctc.__all__, *embedding.__all__, *normalization.__all__, *pooling.__all__, *rnn_dynamic.__all__,
-           *rnn_raw.__all__, *rnn_static.__all__, *sampled_losses.__all__, *shifted_windows.__all__,
+           *rnn_static.__all__, *sampled_losses.__all__, *shifted_windows.__all__,
            *sparse_embedding.__all__]
 
 

@@ -1,4 +1,4 @@
-"""Checkpoints by TensorFlow's functions: reading one's arrays by name, listing and deleting."""
+"""Checkpoints by TensorFlow's functions: reading one's arrays by name, listing, deleting, waiting for the next."""
 from __future__ import annotations
 
 import functools

@@ -17,8 +17,7 @@ from ...ops.common.op_counts import counted_as
 from ..control.dependencies import init_scope
 from .initial_values import guarded, initial_tensor, only_on
 from .saved_parts import Saved
-from .scatter_methods import Rows
-from .tensor_operators import TensorOperators
+from .tensor_operators import Rows, TensorOperators
 from .variable_creators import Created
 from .variable_kinds import VariableSynchronization, resource_variables_enabled
 

@@ -16,7 +16,7 @@ from ..facts.records import NewLines, Place
 from ..facts.roles import ASSIGNS, PLACEHOLDERS, STORES, VARIABLES, as_place, at_line, place_of, takes_elements
 from .advice import advice_of
 from .findings import WhyNone
-from .scripts.results import Instead, read_instead
+from .scripts.thrown_away import Instead, read_instead
 from .unused_states import unused_state
 from .update_blame import is_copy, is_no_weight, is_store
 

@@ -9,8 +9,7 @@ import numpy as np
 from ...core.errors import ArgumentError
 from ...core.graph import Operation, Tensor
 from ...runtime.plan.state import OUTSIDE, CallNumber
-from ..facts.function_calls import Calls
-from ..facts.inner_ops import InnerOps, name_of
+from ..facts.function_calls import Calls, InnerOps, name_of
 from ..history.loop_values import Turns
 from .backward_through_calls import Backward
 from .findings import WhySmall

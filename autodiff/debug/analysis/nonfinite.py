@@ -20,8 +20,7 @@ from .edits.in_graph import at_one_place, is_half
 from .edits.of_keras.schedules import set_to_nan
 from .findings import Operand, Origin, WhyNonfinite
 from .origins.chain import LOST, chain_of
-from .origins.overshooting import with_step
-from .origins.recurrent import growing
+from .origins.recurrent import growing, with_step
 from .origins.sources import Scene
 from .refusals import no_solution
 from .remedies import by_zero, mapped_ops, numpys, of_none, of_products, remedy_for

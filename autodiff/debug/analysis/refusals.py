@@ -13,8 +13,8 @@ from ...core.function_graph import FunctionGraph
 from ...core.graph import Operation, Tensor
 from ...core.traversal import ancestors, in_order
 from ...runtime.plan.state import how_to_initialize
+from ..facts.function_calls import InnerOps
 from ..facts.graph_lists import without_any
-from ..facts.inner_ops import InnerOps
 from ..facts.roles import PLACEHOLDERS, VARIABLES, as_place, at_line, place_of, takes_elements
 from .edits.in_graph import source_of
 from .edits.of_givens import fed_at, outside

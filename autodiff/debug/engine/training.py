@@ -19,6 +19,8 @@ from ..facts.layer import layer_of
 from .debuggers import Debuggers
 from .state import State
 
+_SHORT = {"sgd": "gradientdescent"}
+
 
 class TrainOp(NamedTuple):
     """A train op that was built here. op: the operation. facts: what is told of it."""
@@ -125,7 +127,6 @@ class Training:
         return [y]
 
 
-_SHORT = {"sgd": "gradientdescent"}
 _USUAL: dict[type, Mapping[str, Any]] = {train.MomentumOptimizer: {"momentum": 0.9}}  # without a default in TensorFlow
 
 

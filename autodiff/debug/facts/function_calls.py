@@ -1,4 +1,4 @@
-"""Inside of branches and loops: the calls that they make of their functions, with the values of tensors in each."""
+"""Inside of branches and loops: names of the ops there, and the calls of their functions, with values in each."""
 from __future__ import annotations
 
 import itertools
@@ -15,11 +15,12 @@ from ...runtime.plan.interpreter import interpret
 from ...runtime.plan.plan import Plan, compile_plan
 from ...runtime.plan.state import OUTSIDE, CallNumber, Run, call_number
 from ...runtime.session import RepeatSession
-from .inner_ops import name_of
+from .layer import layer_of
 from .roles import is_handle
 from .stats import has_nonfinite
 
 Values = Mapping[Tensor, Any]
+_CALLERS = ("If", "While")
 
 
 class Call(NamedTuple):
@@ -145,3 +146,67 @@ class Calls:
         if self._wanted is None:
             return tuple(dict.fromkeys((*function.inputs, *(t for op in ops for t in op.outputs), *function.outputs)))
         return tuple(dict.fromkeys((*(t for t in self._wanted if t.graph is function.graph), *function.outputs)))
+
+
+class InnerOps:
+    """The operations of a graph and of all its functions, without the stand-ins for outer tensors."""
+
+    def __init__(self, graph: Graph) -> None:
+        self.graph = graph
+        self._operations: dict[str, Operation] = {}
+        self._callers: dict[Graph, Operation] = {}
+        self._known = [0, 0]  # of the graph, of its layer
+
+    def by_name(self) -> dict[str, Operation]:
+        """Every inner operation; within a function in the order of computing."""
+        for which, operations in enumerate((self.graph.operations, layer_of(self.graph).operations)):
+            for op in itertools.islice(operations.values(), self._known[which], None):
+                if op.type in _CALLERS:
+                    self._enter(op)
+            self._known[which] = len(operations)
+        return self._operations
+
+    def _enter(self, caller: Operation) -> None:
+        for function in functions_of(caller):
+            if function.graph in self._callers:  # a function of two versions of one loop
+                continue
+            self._callers[function.graph] = caller
+            for op in function.graph.operations.values():
+                if op.type in _CALLERS:
+                    self._enter(op)
+                if op.type != "Captured":
+                    self._operations.setdefault(op.name, op)
+
+    def has(self, tensor: Tensor) -> bool:
+        """Whether a tensor is inside of a branch or loop of this graph."""
+        if tensor.graph is self.graph:
+            return False
+        self.by_name()
+        return tensor.graph in self._callers
+
+    def has_name(self, name: str) -> bool:
+        """Whether `while/add:0` names a tensor inside."""
+        return name.partition(":")[0] in self.by_name()
+
+    def outer(self, tensor: Tensor) -> Tensor:
+        """A tensor that is computed whenever this one is, outside of all branches and loops; itself if it is."""
+        return self.callers(tensor.op)[0].outputs[0] if self.has(tensor) else tensor
+
+    def outer_op(self, op: Operation) -> Operation:
+        """The outermost branch or loop around an operation; itself if there is none."""
+        return next(iter(self.callers(op)), op)
+
+    def callers(self, op: Operation) -> list[Operation]:
+        """The branches and loops around an operation, outermost first; none if it is not inside of any."""
+        self.by_name()
+        found: list[Operation] = []
+        graph = op.graph
+        while graph in self._callers:
+            found.append(self._callers[graph])
+            graph = found[-1].graph
+        return found[::-1]
+
+
+def name_of(caller: Operation) -> str:
+    """The user's name of a branch or loop: `while` for `while/While`."""
+    return caller.name.rpartition("/")[0] or caller.name

@@ -18,7 +18,7 @@ from ...core.errors import StateError
 from ...core.graph import Graph, Operation, Tensor
 from ...core.traversal import dependencies, in_order
 from ...files.disk.arrays import arrays_in, write_arrays
-from ..facts.inner_ops import InnerOps
+from ..facts.function_calls import InnerOps
 from ..facts.roles import VARIABLES, at_line, place_of
 from .graph_json import Decoder, Encoder, holds_python, pack_value, packed_texts, unpack_value, unpacked_texts
 from .replay import Moment, Replayer

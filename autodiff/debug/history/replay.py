@@ -13,8 +13,7 @@ from ...runtime.cursor import Execution
 from ...runtime.feed import Fed
 from ...runtime.plan.running import Running, running
 from ...runtime.session import RepeatSession, Session
-from ..facts.function_calls import Calls, FunctionPlan
-from ..facts.inner_ops import InnerOps
+from ..facts.function_calls import Calls, FunctionPlan, InnerOps
 from ..facts.known import Known, LateReads
 from ..facts.roles import takes_elements
 from .looked_up import LookedUp

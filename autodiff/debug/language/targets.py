@@ -11,8 +11,8 @@ from ...core.graph import Graph, Operation, Tensor
 from ...core.indexed_slices import IndexedSlices
 from ...core.names import did_you_mean
 from ...core.sparse_tensor import SparseTensor
+from ..facts.function_calls import InnerOps
 from ..facts.graph_lists import operations_of, version_of
-from ..facts.inner_ops import InnerOps
 from ..facts.layer import is_in_layer, layer_of
 from ..facts.roles import role_of
 from .handle_paths import offers, paths_into, value_at

@@ -94,7 +94,7 @@ class Jitted:
 
     def _made(self, fun: Callable[..., Any], **options: Any) -> Any:
         as_jax_has_it = self._jit(fun, **options)
-        if _is_of_package(fun):
+        if _is_installed(fun) and "<locals>" not in fun.__code__.co_qualname:
             return as_jax_has_it
         known: dict[Hashable, Region] = {}
 
@@ -260,11 +260,6 @@ def _compiling(function: Callable[..., Any]) -> Callable[..., Any]:
             return function(*args, **kwargs)
 
     return call
-
-
-def _is_of_package(fun: Any) -> bool:
-    """Whether an installed package has it as it is; one that is made in a call may do what the script gave."""
-    return _is_installed(fun) and "<locals>" not in fun.__code__.co_qualname
 
 
 def _is_installed(fun: Any) -> bool:

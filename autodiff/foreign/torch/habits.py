@@ -28,8 +28,8 @@ from .given import Lent
 from .graph import array_of
 from .hooks import Hooks
 from .left_behind import Copies
+from .logarithms import Logarithms
 from .names import modules_in
-from .of_losses import Logarithms
 from .rates import Rates
 from .record import Entry, RawFrames, Recorder, is_leaf, numbers_of, place_of_frames, user_frames
 from .unkept import Unkept, Unstepped, all_frozen, fixed_tables, list_of, parted

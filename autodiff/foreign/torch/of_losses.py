@@ -3,26 +3,17 @@ sum over the count."""
 from __future__ import annotations
 
 import ast
-import functools
 import re
-from collections.abc import Callable, Collection, Iterator
-from typing import Any
-
-import numpy as np
-import torch
+from collections.abc import Collection, Iterator
 
 from ...core.graph import Graph, Operation
 from ...core.traversal import users_of
 from ...debug.analysis.advice import advice_of
 from ...debug.analysis.edits.in_graph import squashed
-from ...debug.analysis.findings import Finding
-from ...debug.facts.records import Place
 from ...debug.facts.roles import place_of
 from ..new_calls import calls_on, given_too
 from ..new_lines import NewLines, last_name, nodes_on, replaced, tight
 from ..script_lines import on_lines, parsed
-from .graph import array_of
-from .record import Recorder, place_of_frames, user_frames
 
 _CHOICES = ("argmax", "max", "topk", "argsort", "sort")  # what is the same of logarithms
 _ARRANGE = ("GatherV2", "GatherNd", "Reshape", "Identity", "Squeeze", "StridedSlice", "Slice", "Transpose",
@@ -211,44 +202,3 @@ def summed_too(mean: Operation | None) -> Iterator[NewLines]:
         yield given_too(file, line, _MEANS, 'reduction="sum"', unless=("reduction",))
         yield from (replaced(file, call.func, f"{ast.unparse(call.func.value)}.sum") for call in nodes_on(file, line)
                     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute) and call.func.attr == "mean")
-
-
-_OF_LOGARITHMS = {  # losses, what they are given in the place of logarithms, and what to give them
-    "kl_div": ("probabilities, which sum to 1 in each row", "give it F.log_softmax(logits, -1) in place of a softmax"),
-    "nll_loss": ("numbers whose exponentials do not sum to 1",
-                 "give it F.log_softmax(logits, 1), or the logits to F.cross_entropy"),
-    "ctc_loss": ("numbers whose exponentials do not sum to 1", "give it F.log_softmax(logits, -1)")}
-
-
-class Logarithms:
-    """Looks at what such losses are given, unseen by the recorder. are_shares: that was probabilities."""
-
-    def __init__(self, recorder: Recorder) -> None:
-        self._recorder = recorder
-        self._seen: tuple[str, Place | None] | None = None  # the loss that was given no logarithms last, and where
-        self.are_shares = False
-
-    def watch(self, noting: Callable[[Any, str, Callable[..., None]], None]) -> None:
-        """Look at them from now on."""
-        for name in _OF_LOGARITHMS:
-            noting(torch.nn.functional, name, functools.partial(self._given, name))
-
-    def _given(self, name: str, _: Any, given: Any, *__: Any) -> None:
-        saved, self._recorder.paused = self._recorder.paused, True
-        rows = np.atleast_1d(array_of(given))
-        self._recorder.paused = saved
-        axis = 1 if name == "nll_loss" and rows.ndim > 1 else -1
-        are_shares = bool((rows >= 0).all() and np.allclose(rows.sum(axis), 1, atol=1e-3))
-        with np.errstate(over="ignore"):
-            sums = np.exp(rows).sum(axis)
-        if are_shares if name == "kl_div" else np.isfinite(sums).all() and not np.allclose(sums, 1, atol=1e-3):
-            self._seen, self.are_shares = (name, place_of_frames(user_frames())), are_shares
-
-    def findings(self) -> list[Finding]:
-        """What is wrong about them."""
-        if self._seen is None:
-            return []
-        name, place = self._seen
-        given, remedy = _OF_LOGARITHMS[name]
-        return [Finding(85, "no logarithms", "", "", "", f"{name} is given {given}, where it takes logarithms of "
-                        "probabilities: what it gives may fall below 0, and means nothing", remedy, "doctor", place)]

@@ -1,4 +1,4 @@
-"""Tools of batching rules: inputs, axes and shapes with one more leading axis."""
+"""Tools of batching rules: one more leading axis for inputs and shapes, or one slice after the other."""
 
 from collections.abc import Callable
 from typing import Any

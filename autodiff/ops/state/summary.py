@@ -77,7 +77,7 @@ def tensor_summary(tag, tensor: Own, serialized_summary_metadata: Text):
     """A tensor under a tag. tag: string[], tensor: any[...], serialized_summary_metadata: string[] -> string[]."""
     array = np.asarray(tensor)
     proto = file_format("tensor_values").proto_of_array("string" if array.dtype == object else array.dtype.name, array)
-    metadata = file_format("event_messages").EVENT_MESSAGES["SummaryMetadata"]
+    metadata = file_format("event_file").EVENT_MESSAGES["SummaryMetadata"]
     return _summary({"tag": spelled(tag), "tensor": proto,
                      "metadata": metadata.FromString(np.asarray(serialized_summary_metadata, object).item())})
 
@@ -105,7 +105,7 @@ def merge_summary(*inputs):
 
 def _summary(*values):
     """The bytes of a tf.Summary. values: the fields of each of its values."""
-    return file_format("event_messages").EVENT_MESSAGES["Summary"](value=list(values)).SerializeToString()
+    return file_format("event_file").EVENT_MESSAGES["Summary"](value=list(values)).SerializeToString()
 
 
 @functools.cache

@@ -1,7 +1,7 @@
 """The outcome of each operation in the plan that runs it: computed, folded, merged, fused, left out."""
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ...core.graph import Operation
 from ...core.op import Ref
@@ -63,7 +63,7 @@ class _OutcomeBuilder:
     def outcome(self, op: Operation) -> OpOutcome:
         """The outcome of one operation."""
         slots = [self._after.slots[t] for t in op.outputs if t in self._after.slots]
-        if op.outputs and all(self._is_fed(t) for t in op.outputs):
+        if op.outputs and all(self._slots_before.get(t, -1) in self._after.feeds for t in op.outputs):
             return OpOutcome(op, "fed")
         if op in self._steps:
             return self._computed(op)
@@ -78,9 +78,6 @@ class _OutcomeBuilder:
         readers = [r for t in op.outputs for r in self._readers.get(self._slots_before.get(t, -1), ())]
         live = tuple(dict.fromkeys(r for r in readers if r in self._steps))
         return OpOutcome(op, "folded", others=live) if live else OpOutcome(op, "dead" if op.outputs else "order")
-
-    def _is_fed(self, tensor: Any) -> bool:
-        return self._slots_before.get(tensor, -1) in self._after.feeds
 
     def _computed(self, op: Operation) -> OpOutcome:
         found = self._steps[op]

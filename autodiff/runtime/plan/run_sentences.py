@@ -1,4 +1,4 @@
-"""What TensorFlow's kernels say of values that do not fit, where its builds say something else of the same shapes."""
+"""Errors of a run in TensorFlow's words: NumPy's, and those of values that do not fit, if a build says another."""
 from __future__ import annotations
 
 import dis
@@ -16,6 +16,9 @@ from ...core.infer import broadcast_shape, broadcast_test
 from ...core.op import OpDef
 from ...core.shapes import Dims, show
 from ...core.site import PACKAGE
+
+_BROADCAST = re.compile(r"could not be broadcast together with (?:remapped )?shapes \(([\d,]*)\) \(([\d,]*)\)")
+_MEMORY = re.compile(r"with shape \(([\d, ]*)\) and data type (\w+)")
 
 
 def as_in_a_run(refusal: str, definition: OpDef, inputs: Sequence[Tensor], name: str = "", **attrs: Any) -> str:
@@ -195,8 +198,6 @@ _SENTENCES: dict[str, Callable[..., str]] = {
         f"input must have at least k columns. Had {x[-1] if x else 0}, needed {found.value(1)}")}
 
 
-_BROADCAST = re.compile(r"could not be broadcast together with (?:remapped )?shapes \(([\d,]*)\) \(([\d,]*)\)")
-_MEMORY = re.compile(r"with shape \(([\d, ]*)\) and data type (\w+)")
 _RAISE = dis.opmap["RAISE_VARARGS"]
 
 

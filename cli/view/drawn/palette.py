@@ -8,8 +8,7 @@ from rich.color import Color, ColorType
 from rich.style import Style
 from rich.text import Text
 
-from ..pieces import Line, Piece
-from ..roles import style_of
+from ..pieces import Line, Piece, style_of
 
 _NAMES = ("black", "red", "green", "yellow", "blue", "magenta", "cyan", "gray", "brightblack", "brightred",
           "brightgreen", "brightyellow", "brightblue", "brightmagenta", "brightcyan", "white")  # of prompt_toolkit

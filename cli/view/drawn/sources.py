@@ -8,8 +8,7 @@ from rich.table import Table as Grid
 from rich.text import Text
 
 from ...model.results import Patch, Source
-from ..pieces import Line, Piece
-from ..roles import CODE_THEMES
+from ..pieces import CODE_THEMES, Line, Piece
 from ..text import clean, display_width
 from .palette import Palette
 

@@ -8,7 +8,7 @@ from ..pieces import Drawing, Line, Paragraph, Piece, Prose, text_of
 from ..text import GAP, clean, display_width, number
 from .digits import Digits
 from .grids import grid, running
-from .heatmaps import heatmap, histogram
+from .plots import heatmap, histogram
 
 MANY = 1000  # elements that are shown without leaving any out
 Part = Prose | Drawing | Table

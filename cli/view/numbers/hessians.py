@@ -12,7 +12,7 @@ from ..text import GAP, clean, count_of, display_width, number, shorten
 from .arrays import Part, above
 from .digits import Digits
 from .grids import WIDTH
-from .heatmaps import blocks
+from .plots import blocks
 
 MOST = 24  # rows that are read as numbers
 EXACT = 512  # rows up to which all eigenvalues are computed

@@ -10,8 +10,7 @@ from ....core.graph import Tensor
 from ...layers.convolutional import Conv1D, Conv2D, Conv3D
 from ...layers.core import Dense
 from ...layers.pooling import sizes
-from ...layers.separable import SeparableConv2D
-from ...layers.transposed import Conv2DTranspose, Conv3DTranspose
+from ...layers.separable import Conv2DTranspose, Conv3DTranspose, SeparableConv2D
 from ...nn.activations import bias_add as with_bias
 from ...nn.activations import elu as elu_of
 from ...nn.activations import relu as relu_of

@@ -7,8 +7,7 @@ from typing import Any
 from ....core import nest
 from ....core.errors import ArgumentError
 from ....core.graph import Tensor
-from ..calls import histories
-from ..inputs import BEGINS, Input
+from ..calls import BEGINS, Input, histories
 from ..utils import serialized
 
 

@@ -16,7 +16,7 @@ from ....core.traversal import ancestors, past, users_of
 from ...facts.roles import place_of
 from ..advice import advice_of
 from ..findings import Finding
-from ..mistakes.axes.one_class import axis_of_places
+from ..mistakes.axes.over_the_batch import axis_of_places
 from ..mistakes.case import Case
 from ..mistakes.classes import classes_in
 from ..mistakes.formulas import OTHERWISE

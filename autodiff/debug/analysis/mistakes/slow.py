@@ -13,8 +13,8 @@ from ....core.function_graph import functions_of
 from ....core.graph import Operation, Tensor
 from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors, outside
+from ...facts.function_calls import InnerOps
 from ...facts.graph_lists import variables_of
-from ...facts.inner_ops import InnerOps
 from ...facts.roles import VARIABLES
 from ..findings import Finding
 from ..update_blame import operands_of

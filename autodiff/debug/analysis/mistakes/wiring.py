@@ -11,7 +11,7 @@ from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
 from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..findings import Finding
-from .axes.one_class import one_class
+from .axes.over_the_batch import one_class
 from .case import Case, finding, is_variable_read, kernel_of
 from .heads import SAME, constant, heads, last_layer, through, unbroadcast
 from .signs import is_of_one, source_of

@@ -76,7 +76,7 @@ def _is_table(op: Operation) -> bool:
 def begun_large(values: Mapping[Tensor, np.ndarray], least: float) -> str:
     """Which of the first values of variables are too large; "" if they do not enlarge by `least` in all."""
     sizes = {t: (float(value.std()), usual_size(value.shape)) for t, value in values.items()
-             if value.ndim > 1 and not _gives_rows(t)}
+             if value.ndim > 1 and not any(c.type in ("GatherV2", "ResourceGather") for c in _users(t))}
     gains = {t: (size / usual) ** _uses(t) for t, (size, usual) in sizes.items() if size > usual}
     if not gains or np.prod([*gains.values()]) < least:
         return ""
@@ -89,11 +89,6 @@ def _users(variable: Tensor) -> list[Operation]:
     """The forward ops that take a variable's value."""
     reads = [variable.op, *(c for c in variable.op.outputs[0]._consumers if c.gradient_of is None and c.outputs)]
     return [c for read in reads for t in read.outputs for c in t._consumers if c.gradient_of is None]
-
-
-def _gives_rows(variable: Tensor) -> bool:
-    """Whether it is a table, of which rows are taken."""
-    return any(c.type in ("GatherV2", "ResourceGather") for c in _users(variable))
 
 
 def _uses(variable: Tensor) -> int:

@@ -9,13 +9,16 @@ from typing import Any
 import numpy as np
 
 from ....core.constant_value import is_one, static_value
-from ....core.graph import Operation, Tensor
+from ....core.graph import Graph, Operation, Tensor
 from ....core.op import build
 from ....core.traversal import ancestors, in_order, users_of
-from ...facts.roles import VARIABLES
+from ...facts.graph_lists import trainable_tensors
+from ...facts.roles import VARIABLES, at_line, place_of
+from ..advice import advice_of
 from ..edits.in_graph import Edit, Now, constant, copied, replaced
 from ..edits.in_logarithms import logged
 from ..edits.in_source import Number, Rewrite
+from ..findings import WhyNonfinite
 from .adjacency import divided, summing
 from .recurrent import squashed, unbounded
 
@@ -83,3 +86,21 @@ def _of_argument(op: Operation, t: Tensor, words: str) -> Edit:
 
     at = [*op.inputs].index(t)
     return Edit(op, words, made, Rewrite(op, at, _TEXT, ((op, at),)), explains=True)
+
+
+def is_of_data_alone(loss: Tensor | None, graph: Graph) -> bool:
+    """Whether there are trainable variables, and the loss is computed without any of them."""
+    trained = [variable.op for variable in trainable_tensors(graph)]
+    return loss is not None and bool(trained) and ancestors([loss]).isdisjoint(trained)
+
+
+def told_first(found: WhyNonfinite, loss: Tensor | None, graph: Graph) -> WhyNonfinite:
+    """The finding, below what is wrong with such a loss; as it is for any other one."""
+    if loss is None or not found.origins or not is_of_data_alone(loss, graph):
+        return found
+    said = f"the loss is computed of data alone: no trainable variable reaches it{at_line(place_of(loss.op))}"
+    remarks = advice_of(graph).remarks
+    ends = next((f"; {remark.text}{at_line(remark.place)}" for v in trainable_tensors(graph)
+                 if (remark := remarks.get(v.op.name)) is not None), "")
+    first = replace(found.origins[0], remedy="compute the loss of what the model gives, in place of one of the labels")
+    return replace(found, origins=(first, *found.origins[1:]), text=f"{said}{ends}\n{found.text}")

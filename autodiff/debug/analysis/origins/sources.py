@@ -1,4 +1,4 @@
-"""One op back: the elements that one element was made of, as far as they are known one by one."""
+"""One op back: the elements that one element was made of, as far as they are known; what reads a variable."""
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence

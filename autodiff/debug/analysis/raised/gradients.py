@@ -23,8 +23,7 @@ from ..scripts.straight_through import straight_past
 from ..scripts.thrown_away import never_read
 from ..why import why_none
 from .arguments import by_tensorflow
-from .left_out import of_copies_kept, without_none
-from .of_two import of_the_other
+from .left_out import of_copies_kept, of_the_other, without_none
 from .raised_at import RaisedAt
 
 _NAMED = 8  # variables that an answer names

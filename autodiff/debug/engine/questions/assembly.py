@@ -10,8 +10,7 @@ from .doctor import Checkup
 from .edit import Edits
 from .evaluate import ValueHistory, Values
 from .explain import Explanations
-from .gradients import Gradients
-from .gradients_of import GradientsWith
+from .gradients import Gradients, GradientsWith
 from .hessians import Hessians
 from .lists import Lists
 from .places import Places

@@ -22,7 +22,7 @@ from ...analysis.nonfinite import why_nonfinite
 from ...analysis.origins.adjacency import summing
 from ...analysis.origins.enlarged import begun_large, enlarged
 from ...analysis.origins.no_bound import with_bound, without_bound
-from ...analysis.origins.of_data_alone import told_first
+from ...analysis.origins.of_formulas import told_first
 from ...analysis.origins.own_updates import amplified
 from ...analysis.origins.recurrent import unbounded
 from ...analysis.origins.recurrent import without_bound as endlessly

@@ -16,10 +16,9 @@ from ....core.traversal import ancestors
 from ...analysis.advice import advice_of, differences
 from ...analysis.attenuation import flat_inside, noted, remedy
 from ...analysis.backward_through_calls import lost_inside, nodes_inside
-from ...analysis.chain_rule import Chain, factors, size_of
 from ...analysis.findings import Hop, Path, WhyNone, WhyNonfinite, WhySmall
 from ...analysis.flow import passed, path
-from ...analysis.gradient_tree import shared, tree
+from ...analysis.gradient_tree import Chain, factors, shared, size_of, tree
 from ...analysis.inner_gradients import why_turns
 from ...analysis.origins.sources import Scene
 from ...analysis.origins.zero_factors import picked_by, zeros_from
@@ -30,7 +29,7 @@ from ...facts.roles import at_line, is_variable, place_of
 from ...facts.stats import has_nonfinite, statistics
 from ...history.replay import Moment
 from ..runs.effects import Effects
-from ..runs.inner_watches import InnerSamples
+from ..runs.samples import InnerSamples
 from ..state import State
 from .blame import Blame
 from .ill_runs import IllRuns

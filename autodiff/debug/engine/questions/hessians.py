@@ -10,9 +10,8 @@ import numpy as np
 from ....core.errors import ArgumentError
 from ....core.graph import Tensor
 from ...analysis.why import why_none
-from ...derivatives.curvature import Curvature, Report, Share, joint_product
+from ...derivatives.curvature import ROUNDING, Curvature, Report, Share, binned, joint_product
 from ...derivatives.derivatives import Product
-from ...derivatives.spectrum import ROUNDING, binned
 from ...facts.derivative_answers import Eigen, Hessian, HessianCost, Spectrum
 from ...facts.graph_lists import trainable_tensors
 from ...history.gathering import gathered

@@ -24,7 +24,7 @@ from ...analysis.edits.of_keras.arrays import keeping, thrown_away_at
 from ...analysis.edits.together import elsewhere, logits_of
 from ...analysis.findings import Remedy, WhyFailed, WhyNonfinite
 from ...analysis.mistakes.stepping import outgrown, updates_of
-from ...analysis.origins.of_data_alone import is_of_data_alone
+from ...analysis.origins.of_formulas import is_of_data_alone
 from ...analysis.remedies import of_products
 from ...analysis.update_blame import is_store
 from ...facts.graph_lists import calls_of, trainable_tensors

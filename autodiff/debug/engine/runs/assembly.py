@@ -9,11 +9,10 @@ from ..watches import Watches
 from .effects import Effects
 from .evidence import Evidence
 from .hooks import Hooks
-from .inner_watches import InnerSamples
 from .inside_stops import InsideStops
 from .run_once import Runner
 from .run_view import RunViews
-from .samples import RunSamples
+from .samples import InnerSamples, RunSamples
 from .stepper import Stepper
 from .stop_conditions import StopConditions
 from .time_travel import History

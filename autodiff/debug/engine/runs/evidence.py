@@ -16,7 +16,7 @@ from ..state import State
 from ..updates import update_ratio
 from ..watches import Watches
 from .effects import Effects
-from .inner_watches import InnerSamples
+from .samples import InnerSamples
 
 
 class Hit(NamedTuple):

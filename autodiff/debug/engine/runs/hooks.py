@@ -31,9 +31,8 @@ from ...history.replay import keep_given, moment_of
 from ..overlay import Overlay
 from ..state import State
 from ..watches import Watches
-from .inner_watches import InnerSamples
 from .run_view import OpenRun, RunViews
-from .samples import RunSamples
+from .samples import InnerSamples, RunSamples
 from .stop_conditions import Holds, StopConditions, stop_at
 
 MAIN = threading.main_thread().name  # the script's own thread has the same under gradbg

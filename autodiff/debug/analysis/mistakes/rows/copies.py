@@ -15,6 +15,8 @@ from ..pairing import batches_of, inputs_of, named
 COPIES = "one example in a batch"
 _ROWS = 4  # that a batch has at least
 _MOST = 0.9  # of the batches
+LEFT = "dataset thrown away"
+_FASTER = ("cache", "prefetch")  # which change no element
 
 
 def copies(case: Case) -> list[Finding]:
@@ -45,10 +47,6 @@ def _are_copies(arrays: list[np.ndarray]) -> bool:
 
 def _differs(array: np.ndarray) -> bool:
     return bool((array != array[:1]).any())
-
-
-LEFT = "dataset thrown away"
-_FASTER = ("cache", "prefetch")  # which change no element
 
 
 def left_datasets(case: Case) -> list[Finding]:

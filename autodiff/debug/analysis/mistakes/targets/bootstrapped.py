@@ -23,6 +23,7 @@ _SHARE = 0.3  # of pairs of examples, of one reward, whose slope is the discount
 _EXACT = 1e-4  # of the size of targets: by which they may miss
 _ENDED = 0.005  # of examples, whose target is not made so, as where an episode ended
 _BEYOND = 1.2  # times the most that rewards can sum to
+NEXT_UNUSED = "next state not used"
 
 
 class Bootstraps(NamedTuple):
@@ -149,9 +150,6 @@ def _followed(fed: Tensor, run: Run, case: Case) -> Iterator[tuple[np.ndarray, n
     after = [each for each in made if each is not said]
     if len(after) == 1:
         yield after[0].max(1)[rows], chosen
-
-
-NEXT_UNUSED = "next state not used"
 
 
 def of_the_same_state(case: Case) -> Iterator[Finding]:
