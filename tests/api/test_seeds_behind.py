@@ -131,3 +131,13 @@ def test_behind_keras_functions_layers_and_compile() -> None:
         compiled(1, "sigmoid", "binary_crossentropy", ["accuracy", "mae"]), compiled(3, "softmax", "mse", ["acc"]),
         compiled(1, None, keras.losses.BinaryCrossentropy(from_logits=True))) == [
             30, 54, 77, 89, 103, 120, 132, 144, 159, 190, 204, 231, 240, 358, 439, 501]
+
+
+def test_both_directions_of_a_layer_make_their_variables_before_either_is_called() -> None:
+    """The seeds of TensorFlow 1.15.5: kernels forward and backward, and that of the layer behind them."""
+    layers = tf.keras.layers
+    tf.set_random_seed(3)
+    tf.keras.Sequential([layers.Bidirectional(layers.LSTM(4, return_sequences=True), input_shape=(5, 3)),
+                         layers.Dense(2)])
+    drawn = [op for op in tf.get_default_graph().get_operations() if op.type.startswith("Random")]
+    assert [op.get_attr("seed2") for op in drawn] == [4, 15, 44, 55, 570]

@@ -71,6 +71,15 @@ class Bidirectional(Wrapper):
             each.zero_output_for_mask = each.return_sequences
         layer._name = f"forward_{layer.name}"
 
+    def build(self, input_shape: Any = None) -> None:
+        """Both layers make their variables, each in a scope of its own, before either is called."""
+        for layer in self._inside():
+            if not layer.built:
+                with layer._entered(None):
+                    layer._dtype = layer._dtype or self._dtype
+                    layer.build(input_shape)
+        self.built = True
+
     def _inside(self) -> list[Any]:
         return [self.forward_layer, self.backward_layer]
 
