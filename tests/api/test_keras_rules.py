@@ -300,3 +300,19 @@ def test_fit_refuses_a_variable_without_a_gradient_as_optimizers_of_keras_do(opt
                      "make sure that all of your ops have a gradient defined (i.e. are differentiable).")
     with tf.Graph().as_default(), pytest.raises(ValueError, match=said) if is_refused else nullcontext():
         model.fit(np.ones((4, 3)), np.ones((4, 1)), verbose=0)
+
+
+def test_metrics_of_single_batches_go_on_from_those_before_until_they_begin_anew():
+    """Numbers of TensorFlow 1.15.5."""
+    x = np.random.RandomState(0).rand(64, 4).astype(np.float32)
+    y, keras = (x.sum(1) > 2).astype(np.float32), tf.keras
+    model = keras.Sequential([
+        keras.layers.Dense(3, "relu", kernel_initializer=keras.initializers.Constant(0.3), input_shape=(4,)),
+        keras.layers.Dense(1, "sigmoid", kernel_initializer="ones")])
+    model.compile("sgd", "binary_crossentropy", metrics=["accuracy", "mae"])
+    model.fit(x, y, 16, epochs=1, shuffle=False, verbose=0)
+    found = [model.train_on_batch(x[:16], y[:16]), model.test_on_batch(x[:16], y[:16], reset_metrics=False),
+             model.train_on_batch(x[:16], y[:16], reset_metrics=False),
+             model.train_on_batch(x[16:32], y[16:32], np.linspace(0, 2, 16), {0: 1.0, 1: 3.0})]
+    np.testing.assert_allclose(found, [[1.032274, 0.4375, 0.490447], [1.018843, 0.375, 0.5302571],
+                                       [1.018843, 0.375, 0.5302571], [0.8162594, 0.4166667, 0.497243]], 1e-5)

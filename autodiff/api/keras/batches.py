@@ -165,11 +165,11 @@ def batches_of(x: Any, y: Any, weights: Any, size: int, *, shuffle: bool = False
     if hasattr(source, "__next__") or is_sequence(source):
         for i, element in enumerate((source[i] for i in range(len(source))) if is_sequence(source) else source):
             whole = tuple(element) if isinstance(element, (tuple, list)) else (element,)
-            yield _weighted(batch_of(*(*whole, None, None)[:3]), class_weight)
+            yield weighted(batch_of(*(*whole, None, None)[:3]), class_weight)
             if steps is not None and i + 1 >= steps:
                 return
         return
-    arrays = _weighted(batch_of(x, y, weights), class_weight)
+    arrays = weighted(batch_of(x, y, weights), class_weight)
     count = len(arrays[0][0])
     order = np.random.permutation(count) if shuffle else np.arange(count)
     for begin in range(0, count, size):
@@ -177,9 +177,10 @@ def batches_of(x: Any, y: Any, weights: Any, size: int, *, shuffle: bool = False
         yield tuple([each[chosen] for each in part] for part in arrays)  # type: ignore[misc]
 
 
-def _weighted(batch: Batch, class_weight: Any) -> Batch:
-    """Examples weighted by their classes. class_weight: label -> weight, or None."""
+def weighted(batch: Batch, class_weight: Any) -> Batch:
+    """Examples weighted by their classes, besides by what they have. class_weight: label -> weight, or None."""
     if class_weight is None:
         return batch
     labels = batch[1][0].argmax(-1) if batch[1][0].shape[-1] > 1 else batch[1][0][..., 0]
-    return batch[0], batch[1], [np.array([class_weight[label] for label in labels.ravel()], np.float32)]
+    of_class = np.array([class_weight[label] for label in labels.ravel()], np.float32)
+    return batch[0], batch[1], [of_class * each for each in batch[2]] or [of_class]

@@ -7,8 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...core.errors import ArgumentError
-from ...core.site import RawFrames
-from .batches import Batch
+from ...core.graph import Tensor
+from ...core.site import RawFrames, capture, resolve
+from .batches import Batch, line_of
 from .metric_base import Metric
 
 
@@ -29,6 +30,16 @@ def parted(arrays: Batch, share: float) -> tuple[Batch, Batch]:
     at = int(len(arrays[0][0]) * (1.0 - share))
     return tuple(tuple([each[part] for each in side] for side in arrays)  # type: ignore[return-value]
                  for part in (slice(at), slice(at, None)))
+
+
+def note_what_is_given(inputs: Sequence[Tensor], targets: Sequence[Tensor], source: Any, mapped: Sequence[Any]) -> None:
+    """Note in the graph which argument of fit each placeholder is fed, and which line calls or gives that."""
+    site = resolve(capture()[:1])[0]
+    file, line = line_of(source) or (site.file, site.line)
+    known = inputs[0].graph.extras.setdefault("given_to_keras", {})
+    inputs[0].graph.extras.setdefault("mapped", {}).update((t.op, mapped) for t in (*inputs, *targets))
+    for word, tensors in (("x", inputs), ("y", targets)):
+        known.update((t.op, (word, i, len(tensors), file, line)) for i, t in enumerate(tensors))
 
 
 class Numbers:

@@ -12,7 +12,7 @@ from ...core import nest
 from ...core.dtypes import as_dtype
 from ...core.errors import ArgumentError, StateError
 from ...core.graph import Tensor, get_default_graph
-from ...core.site import capture, made_at, resolve
+from ...core.site import capture, made_at
 from ...gradients.tape import GradientTape
 from ...ops.common.instead import instead
 from ...ops.common.op_counts import count_more, counted_as
@@ -22,11 +22,11 @@ from ..arrays.shaping import reshape
 from ..control.dependencies import group
 from ..variables.layer_calls import mask_of
 from . import backend, losses, metrics, optimizers
-from .batches import Batch, batch_of, batches_of, endless_source, in_batches, in_order, is_sequence, line_of, size_of
+from .batches import Batch, batch_of, batches_of, endless_source, in_batches, in_order, is_sequence, size_of, weighted
 from .callbacks import History
 from .calls import inside
 from .optimizer_base import step_of
-from .rounds import Fit, FromGenerators, Numbers, is_due, parted
+from .rounds import Fit, FromGenerators, Numbers, is_due, note_what_is_given, parted
 from .wanted_metrics import chosen_metrics, measured_by, metric_of, operations_of
 
 
@@ -38,6 +38,7 @@ class Trained(FromGenerators):
     optimizer: Any = None
     loss: Any = None
     stop_training = False
+    _numbers: Numbers | None = None  # of the batches since metrics began anew
     _source: Any = None
     _mapped: tuple[Any, ...] = ()
     changed: list[Any]
@@ -102,10 +103,10 @@ class Trained(FromGenerators):
         for loss, target, output in zip(self._losses_of, targets, self.outputs):
             losses.check_target(loss, target, output)
         self._metrics_of = []
-        plain, weighted = (self._for_outputs(each, False) for each in (self._given_metrics, self._given_weighted))
+        plain, by_weight = (self._for_outputs(each, False) for each in (self._given_metrics, self._given_weighted))
         for i in range(len(names)):
             rank = len(targets[i].shape) if i < len(targets) else None
-            chosen = chosen_metrics(plain[i], weighted[i], self._losses_of[i], rank, self.outputs[i])
+            chosen = chosen_metrics(plain[i], by_weight[i], self._losses_of[i], rank, self.outputs[i])
             self._metrics_of.append([(f"{names[i]}_{label}" if len(names) > 1 else label, function)
                                      for label, function in chosen])
 
@@ -161,7 +162,7 @@ class Trained(FromGenerators):
         with counted_as(0 if self._counted else None):
             targets, weights = self._fed_all(batch[1], "target"), self._fed_all(batch[2], "sample_weights")
         if mode == "train":
-            self._tell_what_is_given(list(inputs), targets)
+            note_what_is_given(inputs, targets, self._source, self._mapped)
         fetches: Any = predicted
         if mode != "predict":
             with made_at(get_default_graph(), self._frames_of_loss), counted_as(0 if self._counted else None):
@@ -183,15 +184,6 @@ class Trained(FromGenerators):
                 feeds[phase] = mode == "train"
             return list(backend.get_session().run(fetches, feeds))[:-1]
         return run
-
-    def _tell_what_is_given(self, inputs: list[Tensor], targets: list[Tensor]) -> None:
-        """Note in the graph which argument of fit each placeholder is fed, and which line calls or gives that."""
-        site = resolve(capture()[:1])[0]
-        file, line = line_of(self._source) or (site.file, site.line)
-        known = inputs[0].graph.extras.setdefault("given_to_keras", {})
-        inputs[0].graph.extras.setdefault("mapped", {}).update((t.op, self._mapped) for t in (*inputs, *targets))
-        for word, tensors in (("x", inputs), ("y", targets)):
-            known.update((t.op, (word, i, len(tensors), file, line)) for i, t in enumerate(tensors))
 
     def _eagerly(self, mode: str, batch: Batch) -> list[Any]:
         inputs = [np.asarray(x, backend.floatx()) if x.dtype.kind == "f" else x for x in batch[0]]
@@ -278,22 +270,27 @@ class Trained(FromGenerators):
     def _epoch(self, mode: str, batches: Iterator[Batch], by_steps: bool, watchers: Any = ()) -> dict[str, float]:
         """The numbers over all batches. by_steps: of the loss each batch counts once, not each example."""
         self.reset_metrics()
-        numbers: Numbers | None = None
         for i, batch in enumerate(batches):
             size = len(batch[0][0])
             self._tell(watchers, "on_train_batch_begin", i, {"batch": i, "size": size})
-            values = self._function(mode, batch)(batch)
-            numbers = numbers or Numbers(self.metrics_names, [m for each in self._metrics_of for _, m in each])
-            named = numbers.with_batch(values, 1 if by_steps else size)
+            named = self._with_batch(mode, batch, 1 if by_steps else size)
             self._tell(watchers, "on_train_batch_end", i, {"batch": i, "size": size, **named})
             if self.stop_training and mode == "train":
                 break
-        if numbers is None:
+        if self._numbers is None:
             raise ArgumentError("there is no batch to take", hint="is the generator or dataset at its end?")
-        return numbers.whole()
+        return self._numbers.whole()
+
+    def _with_batch(self, mode: str, batch: Batch, size: int) -> dict[str, float]:
+        """The numbers of all batches since metrics began anew, with this one."""
+        values = self._function(mode, batch)(batch)
+        if self._numbers is None:
+            self._numbers = Numbers(self.metrics_names, [m for each in self._metrics_of for _, m in each])
+        return self._numbers.with_batch(values, size)
 
     def reset_metrics(self) -> None:
         """Let metrics that are kept from batch to batch begin anew."""
+        self._numbers = None
         measured = [function for several in getattr(self, "_metrics_of", ()) for _, function in several]
         for each in dict.fromkeys([*nest.flatten(self._given_metrics), *measured]):
             if isinstance(each, metrics.Metric):
@@ -320,21 +317,25 @@ class Trained(FromGenerators):
         """predict, of all these examples in one batch."""
         return self.predict(x, len(nest.flatten(x)[0]))
 
-    def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None) -> Any:
-        """One step. -> the loss; with metrics, a list of it and them."""
-        return self._once("train", x, y, sample_weight)
+    def train_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, class_weight: Any = None,
+                       reset_metrics: bool = True) -> Any:
+        """One step. -> the loss; with metrics, a list of it and them, which then begin anew."""
+        return self._once("train", reset_metrics, class_weight, x, y, sample_weight)
 
-    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None) -> Any:
-        """The loss and metrics of one batch."""
-        return self._once("test", x, y, sample_weight)
+    def test_on_batch(self, x: Any, y: Any = None, sample_weight: Any = None, reset_metrics: bool = True) -> Any:
+        """The loss and metrics of one batch, and of those before it since they began anew."""
+        return self._once("test", reset_metrics, None, x, y, sample_weight)
 
-    def _once(self, mode: str, *given: Any) -> Any:
+    def _once(self, mode: str, begins_anew: bool, class_weight: Any, *given: Any) -> Any:
         self._told()
-        self.reset_metrics()
         if mode == "train":
             self._as_compiled()
-        batch = batch_of(*nest.map_structure(lambda x: backend.get_value(x) if isinstance(x, Tensor) else x, given))
-        return _only(self._function(mode, batch)(batch)[:len(self.metrics_names)])
+        arrays = nest.map_structure(lambda x: backend.get_value(x) if isinstance(x, Tensor) else x, given)
+        batch = weighted(batch_of(*arrays), class_weight)
+        found = self._with_batch(mode, batch, len(batch[0][0]))
+        if begins_anew:
+            self.reset_metrics()
+        return _only([*map(np.float32, found.values())])
 
 
 def _stateful(layer: Any) -> list[Any]:
