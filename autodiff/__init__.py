@@ -125,9 +125,8 @@ _NAMES = {
     "api.variables.module": "Module",
     "api.variables.partitioners": "fixed_size_partitioner min_max_variable_partitioner variable_axis_size_partitioner",
     "api.variables.template": "make_template", "api.variables.variable": "Variable",
-    "api.variables.variable_creators": "variable_creator_scope",
     "api.variables.variable_kinds": "disable_resource_variables enable_resource_variables resource_variables_enabled "
-        "VariableAggregation VariableSynchronization",
+        "VariableAggregation VariableSynchronization variable_creator_scope",
     "api.variables.variable_scope": "AUTO_REUSE create_partitioned_variables get_local_variable get_variable "
         "get_variable_scope no_regularizer variable_op_scope variable_scope VariableScope",
     "core.collections": "add_to_collection add_to_collections get_collection get_collection_ref GraphKeys",

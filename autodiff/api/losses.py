@@ -14,8 +14,8 @@ from ..core.name_scope import scope as name_scope
 from ..core.op import build
 from ..core.shapes import compatible, is_known, merge, show
 from ..ops.common.op_counts import count_more, counted_as
+from .common.arguments import one_of
 from .common.ranks import assert_broadcastable, check_weights, narrowed, remove_squeezable_dimensions
-from .common.renamed_arguments import one_of
 from .common.unsupported import refusing
 from .math.casts import in_dtype
 from .math.reductions import add_n, reduce_sum

@@ -13,7 +13,7 @@ from ..core.errors import ArgumentError, UnsupportedError
 from ..core.graph import Tensor
 from ..core.op import OPS, build
 from ..core.sparse_tensor import SparseTensor
-from .common.renamed_arguments import one_of
+from .common.arguments import one_of
 from .common.unsupported import refusing
 
 __all__ = ["as_string", "format", "join", "length", "lower", "reduce_join", "regex_full_match", "regex_replace",

@@ -10,6 +10,7 @@ import shutil
 import subprocess
 import sys
 import traceback
+from typing import Any
 
 from autodiff.core import errors
 from autodiff.core.graph import Operation
@@ -21,9 +22,9 @@ from ..model.shell import DEEPEST, Shell
 from ..model.told_files import append_to_file, write_file
 from ..model.usage_error import UsageError
 from ..view.render import plain, to_json
-from .bind import bind
+from .command import Command, Parameter
 from .parse import parse
-from .parsed import Output, Parsed
+from .parsed import Argument, Output, Parsed
 
 CODES = {errors.UnknownNameError: "unknown_name", errors.ShapeError: "bad_shape", errors.ArgumentError: "bad_value",
          errors.DTypeError: "bad_type", errors.KindError: "bad_type", errors.NoGradientError: "no_gradient",
@@ -218,3 +219,42 @@ def _bug(error: Exception) -> Error:
     text = str(error).split("\n")[0]
     return Error(f"a bug in gradbg: {type(error).__name__}{': ' if text else ''}{text}", "bug",
                  "" if wanted else "with GRADBG_TRACE=1 in the environment it shows its traceback", trace=trace)
+
+
+def bind(parsed: Parsed, shell: Shell) -> tuple[list[Any], dict[str, Any]]:
+    """Positional and named values of a line's command. Raises UsageError, with the columns of the mistake."""
+    if parsed.fault is not None:
+        raise parsed.fault
+    command = parsed.command
+    assert command is not None
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for parameter in command.parameters:
+        given = [argument for argument in parsed.arguments if argument.parameter is parameter]
+        if parameter.variadic:
+            positional += [_value(argument, command, shell) for argument in given]
+        elif parameter.by_name:
+            named[parameter.name] = _one(parameter, given, command, shell)
+        else:
+            positional.append(_one(parameter, given, command, shell))
+    return positional, named
+
+
+def _one(parameter: Parameter, given: list[Argument], command: Command, shell: Shell) -> Any:
+    if not given:
+        return parameter.default
+    if parameter.kind is not None and parameter.kind.introducer == "/":  # each letter may come as an option
+        given = [given[0]._replace(text="".join(argument.text for argument in given))]
+    return _value(given[-1], command, shell)
+
+
+def _value(argument: Argument, command: Command, shell: Shell) -> Any:
+    """What an argument stands for; a flag that is there is True."""
+    if argument.parameter.kind is None:
+        return True
+    try:
+        return argument.parameter.kind.parse(argument.text, shell)
+    except UsageError as error:
+        error.span = error.span or (argument.start, argument.end)
+        error.explain(hint=f"usage: {command.synopsis}")
+        raise

@@ -1,4 +1,8 @@
-"""A line to be drawn, before anybody knows by whom: pieces with a role, a text and the command it leads to."""
+"""A line to be drawn, before anybody knows by whom: pieces with a role, a text and the command it leads to.
+
+A style is words that rich understands. Colors by name follow the terminal's own palette; those by number are brought
+down to 256 or 16 colors by rich where the terminal has no more. Nothing is told by color alone.
+"""
 from __future__ import annotations
 
 import os

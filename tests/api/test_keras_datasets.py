@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import autodiff as tf
-from autodiff.files.disk.pickled import read_pickle
+from autodiff.files.disk.reading import read_pickle
 
 
 @pytest.fixture(autouse=True)

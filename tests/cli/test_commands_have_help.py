@@ -2,8 +2,8 @@
 
 import pytest
 
-from cli.language.bind import bind
 from cli.language.command import COMMANDS, GROUPS, command
+from cli.language.interpreter import bind
 from cli.language.manual import page
 from cli.language.parse import parse
 from cli.model.shell import Shell

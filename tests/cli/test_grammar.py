@@ -8,10 +8,9 @@ import pytest
 import autodiff as tf
 from autodiff.debug.debugger import Debugger
 from cli.language.argument_kinds import ChoiceKind, Count, Float, FormatKind, RangesKind, Slice, Word
-from cli.language.bind import bind
 from cli.language.command import COMMANDS, Command, command, find
 from cli.language.complete import complete
-from cli.language.interpreter import execute
+from cli.language.interpreter import bind, execute
 from cli.language.parse import parse
 from cli.language.target_kinds import Assigned, Expression, Predicate, Target, X, Y
 from cli.model.results import Error, Text

@@ -10,7 +10,7 @@ import autodiff as tf
 from autodiff.core.traversal import dependencies
 from autodiff.debug import Debugger
 from autodiff.debug.facts import function_calls
-from autodiff.debug.history import looked_up
+from autodiff.debug.history import replay
 from autodiff.runtime import session as sessions
 
 
@@ -25,7 +25,7 @@ def compiled(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
             return real(fetches, *rest)
         return compile_plan
 
-    for module in (function_calls, looked_up, sessions):
+    for module in (function_calls, replay, sessions):
         monkeypatch.setattr(module, "compile_plan", noting(module.compile_plan))
     return found
 
@@ -123,7 +123,7 @@ def test_an_update_shows_where_the_variables_memory_is_read_after_it() -> None:
 
 
 def test_what_takes_too_much_room_is_not_kept() -> None:
-    store = looked_up.LookedUp(budget=100)
+    store = replay.LookedUp(budget=100)
     with tf.Graph().as_default():
         small, large = tf.constant(1.0), tf.constant(np.zeros(100))
     store.add("run", {small: np.ones(5), large: np.zeros(100)})

@@ -13,8 +13,7 @@ from ...core.graph import Tensor, graph_of
 from ...core.infer import axis_in
 from ...core.op import build
 from ...core.shapes import is_known, merge
-from ..common.answering import or_answered
-from ..common.renamed_arguments import one_of
+from ..common.arguments import one_of, or_answered
 from . import creation
 from .gathering import boolean_mask
 

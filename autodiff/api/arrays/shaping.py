@@ -14,7 +14,7 @@ from ...core.name_scope import scope
 from ...core.op import OPS, build
 from ...core.shapes import Dimension, TensorShape, as_dims, broadcast, is_known, num_elements
 from ...core.sparse_tensor import SparseTensor, SparseTensorValue
-from ..common.renamed_arguments import one_of
+from ..common.arguments import one_of
 from .creation import ones_like
 
 

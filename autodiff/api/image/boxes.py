@@ -9,7 +9,7 @@ import numpy as np
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
-from ..common.renamed_arguments import one_of
+from ..common.arguments import one_of
 from ..random import get_seed
 
 __all__ = ["crop_and_resize", "draw_bounding_boxes", "extract_image_patches", "extract_patches", "non_max_suppression",

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from ...files.disk.arrays import read_arrays
-from ...files.disk.pickled import read_pickle
+from ...files.disk.reading import read_pickle
 from ..common.unsupported import refusing
 from ..mnist import FILES, load_mnist, read_idx
 from .utils import get_file, kept_at

@@ -7,7 +7,7 @@ from ...core.dtypes import as_dtype, int32
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
-from ..common.answering import or_answered
+from ..common.arguments import or_answered
 
 __all__ = ["Lu", "Qr", "cholesky", "eigh", "eigvalsh", "expm", "logm", "lu", "matrix_square_root", "qr",
            "self_adjoint_eig", "self_adjoint_eigvals", "sqrtm", "svd"]

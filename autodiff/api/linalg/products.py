@@ -17,7 +17,7 @@ from ...core.name_scope import scope
 from ...core.op import build
 from ...core.shapes import is_known, num_elements
 from ...ops.common.op_counts import count_more
-from ..common.answering import or_answered
+from ..common.arguments import or_answered
 
 __all__ = ["einsum", "matmul", "tensordot"]
 

@@ -12,7 +12,7 @@ from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
 from ..arrays.rearrange import matrix_transpose
-from ..common.answering import or_answered
+from ..common.arguments import or_answered
 from .decompositions import svd
 
 __all__ = ["LogMatrixDeterminant", "adjoint", "cholesky_solve", "det", "inv", "log_matrix_determinant", "logdet",

@@ -12,7 +12,7 @@ from ...core.indexed_slices import IndexedSlices
 from ...core.name_scope import scope
 from ...core.op import build
 from ...core.shapes import merge
-from ..common.renamed_arguments import one_of
+from ..common.arguments import one_of
 from .reductions import reduce_max, reduce_sum
 
 __all__ = ["clip_by_average_norm", "clip_by_global_norm", "clip_by_norm", "global_norm", "norm"]

@@ -13,8 +13,8 @@ from ...core.errors import ArgumentError, KindError
 from ...core.graph import Tensor, graph_of
 from ...core.op import OPS, OpDef, build
 from ...ops.math import segments as rows
+from ..common.arguments import one_of
 from ..common.made import named
-from ..common.renamed_arguments import one_of
 
 __all__ = ["accumulate_n", "add_n", "arg_max", "arg_min", "argmax", "argmin", "bincount", "count_nonzero", "cumprod",
            "cumsum", "cumulative_logsumexp", "reduce_all", "reduce_any", "reduce_euclidean_norm", "reduce_logsumexp",

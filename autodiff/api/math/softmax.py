@@ -12,7 +12,7 @@ from ...core.errors import ArgumentError, InvalidArgumentError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import OPS, OpDef, build
-from ..common.renamed_arguments import one_of
+from ..common.arguments import one_of
 from .reductions import reduce_sum
 
 

@@ -12,8 +12,8 @@ from ...core.errors import ArgumentError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import OPS, build
+from ..common.arguments import one_of
 from ..common.made import named
-from ..common.renamed_arguments import one_of
 from .pooling import entries
 
 __all__ = ["atrous_conv2d", "atrous_conv2d_transpose", "conv1d", "conv1d_transpose", "conv2d", "conv2d_backprop_filter",

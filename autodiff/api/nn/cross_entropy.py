@@ -13,7 +13,7 @@ from ...core.name_scope import scope
 from ...core.op import build
 from ...core.shapes import compatible, is_known, merge, show
 from ...ops.common.op_counts import counted_as
-from ..common.renamed_arguments import one_of
+from ..common.arguments import one_of
 
 __all__ = ["log_poisson_loss", "sigmoid_cross_entropy_with_logits", "softmax_cross_entropy_with_logits",
            "softmax_cross_entropy_with_logits_v2", "sparse_softmax_cross_entropy_with_logits",

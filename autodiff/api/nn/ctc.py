@@ -14,7 +14,7 @@ from ...core.sparse_tensor import SparseTensor
 from ..arrays.gathering import boolean_mask
 from ..arrays.rearrange import sequence_mask
 from ..arrays.shaping import concat
-from ..common.renamed_arguments import one_of
+from ..common.arguments import one_of
 from ..control.map_and_scan import map_fn, scan
 
 __all__ = ["collapse_repeated", "ctc_beam_search_decoder", "ctc_greedy_decoder", "ctc_loss",

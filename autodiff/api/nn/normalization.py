@@ -15,7 +15,7 @@ from ...core.name_scope import scope
 from ...core.op import build
 from ...core.shapes import merge
 from ...ops.common.op_counts import count_more
-from ..common.renamed_arguments import one_of
+from ..common.arguments import one_of
 from ..math.reductions import reduce_mean, reduce_sum
 from ..random import random_uniform
 

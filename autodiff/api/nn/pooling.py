@@ -12,8 +12,8 @@ from ...core.errors import ArgumentError, UnimplementedError
 from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import OPS, build
+from ..common.arguments import one_of
 from ..common.made import named
-from ..common.renamed_arguments import one_of
 from .shifted_windows import pool_with_holes
 
 __all__ = ["avg_pool", "avg_pool1d", "avg_pool2d", "avg_pool3d", "avg_pool_v2", "max_pool", "max_pool1d", "max_pool2d",

@@ -13,7 +13,7 @@ from ...core.graph import Tensor
 from ...core.name_scope import scope
 from ...core.op import build
 from ..arrays.rearrange import pad
-from ..common.renamed_arguments import one_of
+from ..common.arguments import one_of
 
 __all__ = ["dilation2d", "erosion2d"]
 

@@ -16,8 +16,8 @@ from ...core.op import OPS, build
 from ...core.shapes import as_dims, is_known
 from ...core.sparse_tensor import SparseTensor, SparseTensorValue, as_sparse, parts_of
 from ..arrays.creation import placeholder, zeros
+from ..common.arguments import one_of
 from ..common.made import named
-from ..common.renamed_arguments import one_of
 
 
 def convert_to_tensor_or_sparse_tensor(value: Any, dtype: Any = None, name: str | None = None) -> Any:

@@ -20,7 +20,7 @@ from ...core.sparse_tensor import SparseTensor, as_sparse, parts_of
 from ..arrays.creation import ones, zeros_like
 from ..arrays.gathering import gather
 from ..arrays.shaping import concat, expand_dims, reshape, shape, stack
-from ..common.renamed_arguments import one_of
+from ..common.arguments import one_of
 from .arithmetic import sparse_to_dense
 
 

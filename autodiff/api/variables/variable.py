@@ -18,8 +18,7 @@ from ..control.dependencies import init_scope
 from .initial_values import guarded, initial_tensor, only_on
 from .saved_parts import Saved
 from .tensor_operators import Rows, TensorOperators
-from .variable_creators import Created
-from .variable_kinds import VariableSynchronization, resource_variables_enabled
+from .variable_kinds import Created, VariableSynchronization, resource_variables_enabled
 
 _CREATED = itertools.count()
 

@@ -29,8 +29,7 @@ from ..plan.zero_padding import parts_of_paddings
 from .fusion_groups import gathered, with_outputs
 from .lowering import Form, is_ordered, lowered
 from .matmul_rewrites import Columns, Stack, columns_read, reassociated
-from .memory import RECYCLED
-from .ordering import early_sums
+from .memory import RECYCLED, early_sums
 from .rematerialize import recomputed
 
 

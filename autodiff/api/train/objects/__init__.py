@@ -3,7 +3,6 @@
 Start with object_graph.py; ../../variables/trackable.py says what is followed.
 """
 
-from .checkpoint import Checkpoint
-from .manager import CheckpointManager
+from .checkpoint import Checkpoint, CheckpointManager
 
 __all__ = ["Checkpoint", "CheckpointManager"]

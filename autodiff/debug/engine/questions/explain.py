@@ -15,11 +15,10 @@ from ....core.indexed_slices import IndexedSlices
 from ....core.traversal import ancestors
 from ...analysis.advice import advice_of, differences
 from ...analysis.attenuation import flat_inside, noted, remedy
-from ...analysis.backward_through_calls import lost_inside, nodes_inside
+from ...analysis.backward_through_calls import lost_inside, nodes_inside, why_turns
 from ...analysis.findings import Hop, Path, WhyNone, WhyNonfinite, WhySmall
 from ...analysis.flow import passed, path
 from ...analysis.gradient_tree import Chain, factors, shared, size_of, tree
-from ...analysis.inner_gradients import why_turns
 from ...analysis.origins.sources import Scene
 from ...analysis.origins.zero_factors import picked_by, zeros_from
 from ...analysis.update_blame import is_kept_out

@@ -6,7 +6,7 @@ from typing import Any
 
 from ....core.errors import AutodiffError
 from ....core.graph import Operation, Tensor
-from ...analysis.inner_gradients import arriving_at, gradient_turns
+from ...analysis.backward_through_calls import arriving_at, gradient_turns
 from ...facts.records import Sample, Stats
 from ...facts.roles import is_handle, is_variable
 from ...facts.stats import are_finite, is_small, nonfinite_of, statistics, statistics_of
