@@ -97,8 +97,7 @@ def parse_single_sequence_example(serialized: Any, context_features: Mapping[str
     sequence_features: FixedLenSequenceFeatures give any[steps, *shape], VarLenFeatures SparseTensors.
     """
     context, listed, may_lack = _wanted_of_sequences(context_features, sequence_features)
-    lacking = np.empty(len(may_lack), object)
-    lacking[:] = [key.encode() for key in may_lack]
+    lacking = np.array([key.encode() for key in may_lack], object)
     with get_default_graph().name_scope(name or "ParseSingleSequenceExample"):
         outputs = build.ParseSingleSequenceExample(
             convert_to_tensor(serialized, string), convert_to_tensor(lacking, string),

@@ -106,9 +106,7 @@ def _as_strings(array: np.ndarray) -> np.ndarray:
     if other is not None or None in flat:
         raise KindError(f"Type of feed value {shortened(other)} with type {type(other)} is not compatible with Tensor "
                         "type string", expected="strings alone")
-    out = np.empty(len(flat), dtype=object)
-    out[:] = flat
-    return out.reshape(array.shape)
+    return np.array(flat, object).reshape(array.shape)
 
 
 def _static_sizes(value: TensorShape | Dimension) -> Any:

@@ -114,9 +114,7 @@ class ArchiveReader:
 
 
 def _texts(entry: dict[str, Any]) -> np.ndarray:
-    found = np.empty(len(entry["texts"]), object)
-    found[:] = [text.encode("latin-1") for text in entry["texts"]]
-    return found.reshape(entry["shape"])
+    return np.array([text.encode("latin-1") for text in entry["texts"]], object).reshape(entry["shape"])
 
 
 def files_of(prefix: str) -> list[str]:
@@ -176,6 +174,5 @@ def _array(dtype: str, values: Any, shape: list[int], what: str) -> np.ndarray:
     listed = getattr(values, _LISTS.get(dtype, "int_val"))
     if len(listed) != math.prod(shape):
         raise DataLossError(f"{what}", expected=f"{math.prod(shape)} elements", found=len(listed))
-    found = np.empty(len(listed), object)
-    found[:] = listed
+    found = np.array(listed, object)
     return (found if dtype == "string" else found.astype(dtype)).reshape(shape)

@@ -144,9 +144,7 @@ def array_of_proto(proto: Any, what: str = "TensorProto") -> np.ndarray:
 def _values(name: str, values: list[Any]) -> np.ndarray:
     """The list in a TensorProto as an array."""
     if name == "string":
-        found = np.empty(len(values), object)
-        found[:] = values
-        return found
+        return np.array(values, object)
     kind = stored_dtype(name)
     if name in ("float16", "bfloat16"):
         return _widened(name, np.array(values, np.uint32).astype("<u2").view(kind))

@@ -55,9 +55,8 @@ def _slices(variable: Any) -> str:
 
 
 def _constant(name: str, shape: Sequence[int], *texts: bytes) -> Any:
-    array = np.empty(len(texts), object)
-    array[:] = texts
-    return plain_node(name, "Const", [], dtype=("type", "string"), value=("tensor", array.reshape(shape)))
+    array = np.array(texts, object).reshape(shape)
+    return plain_node(name, "Const", [], dtype=("type", "string"), value=("tensor", array))
 
 
 def _assign(name: str, variable: Any, source: str) -> Any:

@@ -132,9 +132,8 @@ def packed_texts(array: np.ndarray) -> list[Any]:
 def unpacked_texts(item: list[Any]) -> np.ndarray:
     """The array that `packed_texts` put away. string[...]."""
     shape, texts = item
-    found = np.empty(len(texts), object)
-    found[:] = [text[1:] if text[:1] == "s" else text[1:].encode("latin-1") for text in texts]
-    return found.reshape(shape)
+    listed = [text[1:] if text[:1] == "s" else text[1:].encode("latin-1") for text in texts]
+    return np.array(listed, object).reshape(shape)
 
 
 def _captured(attrs: Any) -> list[str]:

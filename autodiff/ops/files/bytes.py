@@ -100,6 +100,4 @@ def write_file(filename: Text, contents: Text):
 def matching_files(pattern: Text):
     """Names of the files that fit patterns, sorted. pattern: string[...] -> string[n]."""
     names = sorted(name for each in np.asarray(pattern, object).ravel().tolist() for name in glob.glob(each))
-    found = np.empty(len(names), object)
-    found[:] = names
-    return found
+    return np.array(names, object)

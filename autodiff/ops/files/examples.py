@@ -233,11 +233,7 @@ def _values(features, key, dtype, i):
 
 
 def _array(values, dtype):
-    if dtype != "string":
-        return np.array(values, dtype)
-    found = np.empty(len(values), object)
-    found[:] = values
-    return found
+    return np.array(values, object if dtype == "string" else dtype)
 
 
 def _sparse(parsed, key, dtype):

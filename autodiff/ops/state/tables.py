@@ -59,9 +59,7 @@ def _codes(keys):
     """Keys as something that can be ordered: themselves, or of vectors the bytes of each."""
     if keys.ndim == 1:
         return keys
-    codes = np.empty(len(keys), object)
-    codes[:] = [row.tobytes() for row in keys]
-    return codes
+    return np.array([row.tobytes() for row in keys], object)
 
 
 def _found(stored, keys):

@@ -15,9 +15,7 @@ from ..math.segments import unsorted_shape
 
 
 def _array(parts, shape):
-    found = np.empty(len(parts), object)
-    found[:] = parts
-    return found.reshape(shape)
+    return np.array(parts, object).reshape(shape)
 
 
 # ---- together -----------------------------------------------------------------------------
