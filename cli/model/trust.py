@@ -9,13 +9,13 @@ from autodiff.files.disk.replacing import append
 
 TRUSTED = os.path.join("~", ".config", "gradbg", "trusted")
 LOCAL = ".gradbgrc"
-_MOST_TRUSTED = 1 << 24  # bytes of the list of trusted files
+_MOST = 1 << 24  # bytes of the list of trusted files
 
 
 def is_trusted(path: str) -> bool:
     """Whether this file, with this content, was trusted."""
     try:
-        return _line(path) in read_text(os.path.expanduser(TRUSTED), _MOST_TRUSTED).splitlines()
+        return _line(path) in read_text(os.path.expanduser(TRUSTED), _MOST).splitlines()
     except OSError:
         return False
 

@@ -13,7 +13,7 @@ from ...core.infer import rank_of
 from ...core.op import Kind, Spec
 from ...core.shapes import merge
 from ..common.batch_axis import unvaried
-from .ctc import FLOATS, Labels, label_counts
+from .ctc import FLOATS, Labels, batch_size, label_counts
 
 Symbols = Kind("Symbols", allowed=(int32,), default=int32)
 
@@ -21,10 +21,7 @@ Symbols = Kind("Symbols", allowed=(int32,), default=int32)
 # ---- of label sequences without times ------------------------------------------------------
 
 def _decoded(inputs, sequence_length, *, top_paths, **_):
-    rank_of(inputs, exactly=3, what="inputs")
-    rank_of(sequence_length, exactly=1, what="sequence_length")
-    _, batch, _ = inputs.dims or (None,) * 3
-    batch = merge_sizes(batch, sequence_length.dims[0] if sequence_length.dims else None)
+    batch = batch_size(inputs, sequence_length)
     sparse = [Spec(int64, dims) for dims in ((None, 2), (None,), (2,)) for _ in range(top_paths)]
     return (*sparse, Spec(inputs.dtype.base_dtype, (batch, top_paths)))
 

@@ -206,12 +206,17 @@ def _(node, dloss, _dgradient):
     return (build.Reshape(dloss, [1, -1, 1]) * slope, *[blocked("labels and lengths are integers")] * 3)
 
 
-def _decoded(inputs, sequence_length, **_):
+def batch_size(inputs, sequence_length):
+    """How many sequences there are, None if that is not known. Raises ShapeError for other ranks and sizes."""
     rank_of(inputs, exactly=3, what="inputs")
     rank_of(sequence_length, exactly=1, what="sequence_length")
     _, batch, _ = inputs.dims or (None,) * 3
-    batch = merge_sizes(batch, sequence_length.dims[0] if sequence_length.dims else None)
-    return Spec(int64, (None, 2)), Spec(int64, (None,)), Spec(int64, (2,)), Spec(inputs.dtype.base_dtype, (batch, 1))
+    return merge_sizes(batch, sequence_length.dims[0] if sequence_length.dims else None)
+
+
+def _decoded(inputs, sequence_length, **_):
+    total = Spec(inputs.dtype.base_dtype, (batch_size(inputs, sequence_length), 1))
+    return Spec(int64, (None, 2)), Spec(int64, (None,)), Spec(int64, (2,)), total
 
 
 @op("CTCGreedyDecoder", infer=_decoded, dtypes=FLOATS, no_grad="the best path jumps from one to another")

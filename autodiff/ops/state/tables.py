@@ -77,7 +77,9 @@ def _flat(table, keys, shape):
     outer = array.ndim - len(shape)
     if array.shape[outer:] != shape or table[3] and outer > 1:
         raise InvalidArgumentError(f"Expected key shape {show(shape)} got {show(array.shape)}")
-    return array.reshape(-1, *shape), array.shape[:outer]
+    rows = array.reshape(-1, *shape)
+    _check_reserved(table, rows)
+    return rows, array.shape[:outer]
 
 
 def _set(table, run, keys, values):
@@ -239,7 +241,6 @@ def lookup_table_insert(table_handle: Table, keys: Own, values: Own, *, run):
     """Add keys with their values, or give keys that are there new ones. keys: any[...], values: any[...]."""
     stored, held = _content(table_handle, run)
     rows, outer = _flat(table_handle, keys, stored.shape[1:])
-    _check_reserved(table_handle, rows)
     given = np.asarray(values, object if isinstance(values, bytes) else None)
     if given.shape != outer + held.shape[1:]:
         raise InvalidArgumentError(f"Expected shape {show(outer + held.shape[1:])} for value, got {show(given.shape)}")
@@ -255,7 +256,6 @@ def lookup_table_remove(table_handle: Table, keys: Own, *, run):
     """Take keys out, if they are there. keys: any[...]."""
     stored, held = _content(table_handle, run)
     rows, _ = _flat(table_handle, keys, stored.shape[1:])
-    _check_reserved(table_handle, rows)
     at, there = _found(stored, rows)
     kept = np.ones(len(stored), bool)
     kept[at[there]] = False
@@ -280,7 +280,6 @@ def lookup_table_find(table_handle: Table, keys: Own, default_value: Own, *, run
     """The values of keys, default_value for those that are not there. keys: any[...] -> any[..., of the value]."""
     stored, held = _content(table_handle, run)
     rows, outer = _flat(table_handle, keys, stored.shape[1:])
-    _check_reserved(table_handle, rows)
     at, there = _found(stored, rows)
     found = np.empty((len(rows), *held.shape[1:]), held.dtype)
     found[:] = default_value
