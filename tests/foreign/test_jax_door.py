@@ -138,7 +138,8 @@ def test_what_is_differentiated_in_rows_that_are_not_to_be_told_apart_is_no_step
 
 def test_a_function_that_calls_itself_is_differentiated(told):
     lines = ("def maker():", "    def power(p, n): return loss_fn(p, x) if n == 0 else power(p, n - 1)",
-             "    return power", "power = maker()", "loss, grads = jax.value_and_grad(lambda p, power=power: power(p, 2))(params)")
+             "    return power", "power = maker()",
+             "loss, grads = jax.value_and_grad(lambda p, power=power: power(p, 2))(params)")
     assert len(told(*lines).steps) == 6
 
 
