@@ -56,6 +56,19 @@ def test_a_trap_shows_without_a_run(model: Model, kind: str) -> None:
     assert first.remedy and first.place is not None and first.place.file == __file__
 
 
+def of_both_logarithms(a: Tensor, b: Tensor) -> Tensor:
+    """A binary cross entropy written out, of two probabilities."""
+    return -tf.reduce_sum(0.3 * tf.log(a) + 0.7 * tf.log(1.0 - b))
+
+
+def test_the_two_logarithms_of_one_sigmoid_are_one_finding_and_those_of_two_are_two() -> None:
+    def count(model: Model) -> int:
+        return sum(f.kind == "log of sigmoid" for f in debugged(model, [1.0, 2.0], runs=2).doctor().findings)
+
+    assert count(lambda a: of_both_logarithms(*[tf.sigmoid(a)] * 2)) == 1
+    assert count(lambda a: of_both_logarithms(tf.sigmoid(a), tf.sigmoid(2.0 * a))) == 2
+
+
 def of_known_labels(scores: Tensor) -> Tensor:
     """The mean cross entropy of examples whose label is not -1."""
     labels = tf.constant([1, -1])

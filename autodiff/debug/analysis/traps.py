@@ -114,20 +114,23 @@ def _of_op(op: Operation) -> list[Finding]:
 
 
 def _of_log(op: Operation) -> Finding:
-    """What may be 0 under a logarithm; of a sigmoid's and that of 1 less it the latter is told, as it is 0 first."""
+    """What may be 0 under a logarithm; of a sigmoid's and that of 1 less it the latter is told, as it is 0 first.
+
+    The target is what it is the logarithm of: of all logarithms of that one is told."""
     source = past(op.inputs[0], CARRIES).op
+    of = source.outputs[0].name
     if source.type == "Softmax":
         return finding(49, "log of softmax", op, "log of a softmax: a probability underflows to 0 and gives -inf",
-                       "use tf.nn.log_softmax, or tf.nn.softmax_cross_entropy_with_logits")
+                       "use tf.nn.log_softmax, or tf.nn.softmax_cross_entropy_with_logits", target=of)
     if source.type == "Sigmoid":
         return finding(48, "log of sigmoid", op, "log of a sigmoid: it underflows to 0 and gives -inf",
-                       "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid")
+                       "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid", target=of)
     share = past(source.inputs[1], CARRIES) if source.type == "Sub" and is_one(source.inputs[0]) else op.outputs[0]
     if share.op.type == "Sigmoid":
         other = next((f" as well as that of the sigmoid itself{at_line(place_of(log))}" for log in through(share)
                       if log.type == "Log"), "")
         return finding(49, "log of sigmoid", op, f"log of 1 less a sigmoid, which rounds to 1: it gives -inf{other}",
-                       "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid(-x)")
+                       "use tf.nn.sigmoid_cross_entropy_with_logits, or tf.log_sigmoid(-x)", target=share.name)
     return finding(30, "log", op, "log of something that may be 0", "tf.log(tf.maximum(x, 1e-12))")
 
 

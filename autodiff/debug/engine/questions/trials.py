@@ -166,8 +166,8 @@ class Trials:
     def applied(self, overlay: Overlay) -> str:
         """How a remedy is: a script that computes its steps itself would have to be written anew, and cannot always."""
         by_hand = "it is to be written by hand" if not self._is_written(overlay) else ""
-        return by_hand if by_hand and self.model.is_foreign else Remedy.applied + f"; {by_hand}" * bool(
-            by_hand and self.model.script_name)
+        how = by_hand if self.model.is_foreign else f"fix {{}} tries it in this session; in the script {by_hand}"
+        return how if by_hand and (self.model.is_foreign or self.model.script_name) else Remedy.applied
 
     def _is_written(self, overlay: Overlay) -> bool:
         """Whether a remedy can be written in the script."""

@@ -17,7 +17,7 @@ from ...facts.stats import has_nonfinite
 from ...facts.steps import When
 
 ANEW = "fix {} runs it so from its beginning"  # how a remedy of a script that computes its steps itself is applied
-NUMBERED = re.compile(r"(?<=\bfix )\d+(?= (?:applies|runs) it)")  # the number that a remedy was told with
+NUMBERED = re.compile(r"(?<=\bfix )\d+(?= (?:applies|runs|tries) it)")  # the number that a remedy was told with
 _OTHER = 0.01  # relative: a loss that is told beside the old one
 FAR_OFF = 0.5  # relative: losses of steps that are told beside the old ones
 SLIGHT = 1e-2  # a change of a loss
