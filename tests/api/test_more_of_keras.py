@@ -259,3 +259,15 @@ def test_rows_that_no_gradient_reaches_stay_as_tensorflow_has_it(name: str) -> N
         for _ in range(6):
             session.run(step, {rows: random.randint(0, 5, 4)})
         np.testing.assert_allclose(np.ravel(session.run(v)), expected, atol=2e-4)
+
+
+def test_layers_keep_updates_and_penalties_out_of_collections_as_tensorflow_has_it() -> None:
+    layers = tf.keras.layers
+    with tf.Graph().as_default() as graph:
+        h = layers.BatchNormalization()(tf.placeholder(tf.float32, [None, 4]), training=True)
+        dense = layers.Dense(3, kernel_regularizer="l2")
+        h = dense(h)
+        assert len(dense.losses) == 1 and not tf.losses.get_regularization_losses()
+        assert not graph.get_collection(tf.GraphKeys.UPDATE_OPS)
+        tf.layers.batch_normalization(h, training=True)
+        assert len(graph.get_collection(tf.GraphKeys.UPDATE_OPS)) == 2

@@ -160,7 +160,14 @@ class Layer(Holding):
                 continue
             self._losses.append(loss)
             self._conditional += [] if inputs is None else [loss]
-            _collect(loss, GraphKeys.REGULARIZATION_LOSSES)
+            self._collect(loss, GraphKeys.REGULARIZATION_LOSSES)
+
+    def _collect(self, item: Any, collection: str) -> None:
+        """Put into a collection what a layer adds; a layer of Keras keeps it to itself, as in TensorFlow."""
+        graph = get_default_graph()
+        if not graph.executing_eagerly:
+            add_once(graph.outermost.extras.setdefault(f"{collection} of Keras", []) if self._named_once else
+                     graph.outermost.get_collection_ref(collection), item)
 
     def add_update(self, updates: Any, inputs: Any = None) -> None:
         """Add to the updates. updates: operations or tensors, or functions that make one."""
@@ -188,7 +195,7 @@ class Layer(Holding):
             self._regularize_activity(outputs)
         outputs = remembered(self, inputs, (args, options), outputs)
         for update in self.updates:
-            _collect(update, GraphKeys.UPDATE_OPS)
+            self._collect(update, GraphKeys.UPDATE_OPS)
         return outputs
 
     apply = __call__
@@ -255,11 +262,6 @@ def callable_or_none(function: Any, what: str) -> Any:
     if function is not None and not callable(function):
         raise KindError(expected=f"a function as {what}", found=repr(function))
     return function
-
-
-def _collect(item: Any, collection: str) -> None:
-    if not get_default_graph().executing_eagerly:
-        add_once(get_default_graph().outermost.get_collection_ref(collection), item)
 
 
 def _listed(variable: Variable, collection: str) -> bool:

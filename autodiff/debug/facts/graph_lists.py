@@ -159,3 +159,10 @@ def bytes_of(values: Iterable[Any]) -> int:
         base = array.base if isinstance(array.base, np.ndarray) else array
         seen[id(base)] = base.nbytes
     return sum(seen.values())
+
+
+def added_by_layers(graph: Graph, collection: str) -> tuple[list[Operation], list[Operation]]:
+    """What layers put into a collection, and what those of Keras, which keep it to themselves, would have put there."""
+    groups = graph.collected.get(collection, ()), graph.extras.get(f"{collection} of Keras", ())
+    listed, kept = ([getattr(each, "op", each) for each in group] for group in groups)
+    return [op for op in listed if isinstance(op, Operation)], [op for op in kept if isinstance(op, Operation)]

@@ -32,8 +32,11 @@ class Rows(NamedTuple):
 
     def asked(self, vmap: Callable[..., Any], made: Callable[[Callable[..., Any]], Any], function: Callable[..., Any],
               args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        """What `made` of a function gives in each row, asked of all rows together. Its keywords, and what of its
-        closure each row has its own of, are keywords of what is asked. Raises where that cannot be."""
+        """What `made` of a function gives in each row, asked of all rows together.
+
+        Its keywords, and what of its closure each row has its own of, are keywords of what is asked. Raises where that
+        cannot be.
+        """
         held: dict[str, Any] = {}
 
         def keep(name: str, tree: Any) -> Any:

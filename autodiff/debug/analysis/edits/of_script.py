@@ -36,7 +36,6 @@ from .of_keras.arrays import arranged
 from .of_mistakes import attempts_of
 
 _Line = Activation | Argument | Dense | RunToo | LeftOut | Swapped | Rewrite
-_GROUP = "{tf}.group({0}, {tf}.get_collection({tf}.GraphKeys.UPDATE_OPS))"
 
 
 def lines_of(finding: Finding, op: Operation | None, case: Case) -> NewLines:
@@ -120,7 +119,7 @@ def _line(finding: Finding, op: Operation, case: Case) -> list[_Line] | _Line | 
         return next((edit.line for way in attempts_of(finding, op, case) for edit in way.edits
                      if isinstance(edit.line, Rewrite)), None)
     if finding.kind == "not updated":
-        return Argument(update, "", _GROUP)
+        return Argument(update, "", f"{{tf}}.group({{0}}, {finding.written})") if finding.written else None
     if finding.kind == "two losses train the same":
         return _only_own(op, case)
     if finding.kind == "not trained":

@@ -1,24 +1,30 @@
 """Modes: layers that do one thing in training and another in use, and are told the wrong one."""
 from __future__ import annotations
 
+import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import islice
 
 import numpy as np
 
+from ....core.collections import GraphKeys
 from ....core.constant_value import static_value
 from ....core.function_graph import functions_of
-from ....core.graph import Operation, Tensor
+from ....core.graph import Graph, Operation, Tensor
 from ....core.traversal import ancestors, past
-from ...facts.graph_lists import variables_of
-from ...facts.roles import ADDS, ASSIGNS, PLACEHOLDERS, VARIABLES, at_line, place_of
+from ...facts.graph_lists import added_by_layers, variables_of
+from ...facts.roles import ADDS, APPLIES, ASSIGNS, PLACEHOLDERS, VARIABLES, at_line, place_of
 from ..findings import Finding
+from ..scripts.calls import is_call
+from ..scripts.parsed import Parsed
 from .case import Case, Run, finding, held
 from .heads import SAME, heads, number_in
 from .pairing import inputs_of
 from .signs import source_of
 
+_COLLECTED = "{tf}.get_collection({tf}.GraphKeys.UPDATE_OPS)"
 MOST_DROPPED = 0.85  # share beyond which what is left is hardly enough
 HALF, _NOTHING, _MANY = 0.5, 0.9, 40  # share that is too much where so many steps leave so much of a guess's loss
 _OTHERWISE = 20.0  # times the size of what is trained with: inputs that were scaled, or not, unlike those
@@ -32,6 +38,30 @@ def mode_mistakes(case: Case) -> list[Finding]:
     rules = (_normalized_by_averages, _normalized_alone, _dropped, _dropped_inside, _never_dropped,
              _averaged_over_all, _scaled_otherwise)
     return [found for rule in rules for found in rule(case)] if case.steps else []
+
+
+def not_updated(graph: Graph, trained: Sequence[Collection[Operation]]) -> list[Finding]:
+    """Moving averages of batch normalization that no training run updates. trained: the ops that each of them ran."""
+    for is_of_keras, ops in enumerate(added_by_layers(graph, GraphKeys.UPDATE_OPS)):
+        if not ops or not trained or any(op in ran for ran in trained for op in ops):
+            continue
+        train, place = min((op for op in trained[-1] if op.type.startswith(APPLIES)), key=lambda op: op.index), ops[0]
+        written = _updates_of_layers(train, len(ops)) if is_of_keras else _COLLECTED
+        remedy = (f"layers of Keras keep them out of UPDATE_OPS: tf.group(train_op, {written or 'layer.updates'})"
+                  if is_of_keras else f"build the train op under tf.control_dependencies({_COLLECTED.format(tf='tf')})")
+        found = finding(48, "not updated", place, f"{len(ops)} updates of moving averages, such as {place.name}"
+                        f"{at_line(place_of(place))}, do not run with the train op: batch normalization will go by its "
+                        "initial averages in tests", remedy, ask="info vars", written=written)
+        return [replace(found, place=place_of(train) or found.place)]
+    return []
+
+
+def _updates_of_layers(train: Operation, count: int) -> str:
+    """The updates of all layers that the script of a train op gives a name, if they are so many; else ""."""
+    body = Parsed.of_file(train.site.file).tree.body if train.site is not None else []
+    names = [node.targets[0].id for node in body if isinstance(node, ast.Assign)
+             and isinstance(node.targets[0], ast.Name) and is_call(node.value, "batchnormalization")]
+    return ", ".join(f"{name}.updates" for name in names) if 2 * len(names) == count else ""
 
 
 def _normalized_by_averages(case: Case) -> list[Finding]:

@@ -10,6 +10,7 @@ from ....core.collections import GraphKeys
 from ....core.graph import Operation, Tensor
 from ....core.site import resolve, source_lines
 from ....core.traversal import ancestors
+from ...facts.graph_lists import added_by_layers
 from ...facts.roles import ASSIGNS, BOUNDS, STORES, VARIABLES, as_place, at_line, place_of, rescaled
 from ..findings import Finding
 from ..update_blame import is_copy, is_store, operands_of
@@ -90,7 +91,7 @@ def _never_copied(case: Case) -> list[Finding]:
         return []
     later = [run for run in case.runs if run.number >= trains[0].number]
     read = {op for run in later for op in run.ran}
-    normalizing = {*case.graph.get_collection(GraphKeys.UPDATE_OPS)}
+    normalizing = {op for ops in added_by_layers(case.graph, GraphKeys.UPDATE_OPS) for op in ops}
     for op in case.operations:
         if op.type not in STORES or not is_store(op) or op.inputs[0].op not in read or op.inputs[0].op.type not in \
                 VARIABLES or any(op in run.ran for run in (later[1:] if case.is_over else case.runs)):

@@ -6,9 +6,11 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from ....core.collections import GraphKeys
 from ....core.constant_value import static_dims, static_value
 from ....core.graph import Operation, Tensor
 from ....core.traversal import ancestors, past
+from ...facts.graph_lists import added_by_layers
 from ...facts.roles import VARIABLES, at_line, place_of, traceback_of
 from ..findings import Finding
 from .axes.over_the_batch import one_class
@@ -321,10 +323,12 @@ def _is_or_below(tensor: Tensor, trained: set[Tensor]) -> bool:
 
 def _forgotten_penalties(case: Case) -> list[Finding]:
     """Penalties of layers that are collected, and added to no loss."""
-    listed = [t for t in case.graph.get_collection("regularization_losses") if isinstance(t, Tensor)]
     asked = {op for call in case.calls for op in ancestors(call.ys)}
-    if not listed or not case.calls or any(t.op in asked for t in listed):
-        return []
-    return [finding(47, "penalty left out", listed[0].op, f"{len(listed)} penalties of regularizers, such as "
-                    f"{listed[0].name}, are in no loss that is minimized: they do nothing",
-                    "add them: loss + tf.losses.get_regularization_loss()", confidence="certain")]
+    for is_of_keras, ops in enumerate(added_by_layers(case.graph, GraphKeys.REGULARIZATION_LOSSES)):
+        if ops and case.calls and not any(op in asked for op in ops):
+            return [finding(47, "penalty left out", ops[0], f"{len(ops)} penalties of regularizers, such as "
+                            f"{ops[0].name}, are in no loss that is minimized: they do nothing",
+                            "layers of Keras keep them to themselves, add them: loss + tf.add_n(layer.losses)"
+                            if is_of_keras else "add them: loss + tf.losses.get_regularization_loss()",
+                            confidence="certain")]
+    return []

@@ -20,6 +20,7 @@ from ...analysis.mistakes.batches import feed_mistakes
 from ...analysis.mistakes.case import Case, gradients_of, held
 from ...analysis.mistakes.habits import frozen_in, of_no_layer
 from ...analysis.mistakes.heads import is_weight, unbroadcast
+from ...analysis.mistakes.modes import not_updated
 from ...analysis.mistakes.start import copied, given_to, scope_of
 from ...analysis.mistakes.stepping import update_of
 from ...analysis.mistakes.units import ACTIVATIONS, is_hinge, unit_findings
@@ -30,7 +31,7 @@ from ...analysis.why import HUGE, TINY, only_derived, scaled_back, why_none
 from ...derivatives.curvature import Report
 from ...facts.derivative_answers import StageRow
 from ...facts.graph_lists import asked_in_vain, calls_of, trainable_tensors, variables_of
-from ...facts.roles import APPLIES, as_place, at_line, is_mask, place_of
+from ...facts.roles import APPLIES, as_place, at_line, is_mask
 from ...history.replay import Moment
 from ..state import State
 from .came_from import origin_of
@@ -307,20 +308,8 @@ class Checkup:
                 *(finding for loop in loops for finding in loop_growth(loop, start))]
 
     def _not_updated(self) -> list[Finding]:
-        """Moving averages of batch normalization that no training run has updated."""
-        updates = [getattr(each, "op", each) for each in self.model.graph.collected.get("update_ops", ())]
-        updates = [op for op in updates if isinstance(op, Operation)]
         trained = [m.ran for m in list(self.state.moments)[-_LATE:] if m.wanted]
-        trained = [ran for ran in trained if any(op.type.startswith(APPLIES) for op in ran)]
-        if not updates or not trained or any(op in ran for ran in trained for op in updates):
-            return []
-        train, place = (place_of(op) for op in (min((op for op in trained[-1] if op.type.startswith(APPLIES)),
-                                                    key=lambda op: op.index), updates[0]))
-        return [Finding(48, "not updated", updates[0].name, updates[0].type, "",
-                        f"{len(updates)} updates of moving averages, such as {updates[0].name}{at_line(place)}, do not "
-                        "run with the train op: batch normalization will go by its initial averages in tests",
-                        "build the train op under tf.control_dependencies(tf.get_collection(tf.GraphKeys.UPDATE_OPS))",
-                        "info vars", train or place)]
+        return not_updated(self.model.graph, [ran for ran in trained if any(op.type.startswith(APPLIES) for op in ran)])
 
     def _stage_findings(self, y: Tensor, case: Case) -> list[Finding]:
         if case.refused or case.updates and {u.gradient for u in case.updates} <= {*gradients_of(case).values()}:
