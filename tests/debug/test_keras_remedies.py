@@ -448,7 +448,7 @@ def test_remedies_are_numbered_as_they_are_told(tmp_path: Path) -> None:
     shell = trained(WRITTEN["a dropout after the last layer"][0], tmp_path)
     found = shell.dbg.doctor().findings
     assert [f.kind for f in found[:2]] == ["dropout of the logits", "nan"]
-    assert "fix 1 applies it" in found[0].remedy and "fix 2 applies it" in found[1].remedy
+    assert "fix 1 applies it" in found[0].remedy and "fix 2 tries it" in found[1].remedy
     assert shell.dbg.trials.numbered(1)[0].words == "without the dropout"
     shell.close()
 
