@@ -23,8 +23,7 @@ from .model.script_signals import heed_ctrl_c
 from .model.script_threads import waited_for
 from .model.shell import Shell
 from .model.terminal import Terminal
-from .model.told_files import command_lines
-from .model.trust import LOCAL, is_trusted
+from .model.told_files import LOCAL, command_lines, is_trusted
 from .model.usage_error import UsageError
 from .view.first_page import briefly, first_page
 from .view.render import Screen, is_capable

@@ -12,7 +12,7 @@ from ..language.argument_kinds import CommandName, Count, FileName, RawKind
 from ..language.command import COMMANDS, command, find
 from ..language.interpreter import execute
 from ..language.target_kinds import Asserted, Expression
-from ..model import trust as trusting
+from ..model import told_files as trusting
 from ..model.results import Column, Error, Group, Leave, Result, Table, Text, located
 from ..model.shell import DEEPEST, Shell
 from ..model.told_files import command_lines

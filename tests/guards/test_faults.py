@@ -20,7 +20,7 @@ from autodiff.core.errors import AutodiffError
 from autodiff.debug import Debugger
 from autodiff.files.checkpoints import open_checkpoint
 from cli.language.interpreter import execute
-from cli.model import trust
+from cli.model import told_files
 from cli.model.results import Error, error_in
 from cli.model.shell import Shell
 from cli.screen.line_history import LineHistory
@@ -194,8 +194,8 @@ def trusted_before(folder: Path) -> None:
 
 
 def trusting(_: None, folder: Path) -> str | None:
-    with mocked(trust, "TRUSTED", str(folder / "trusted")):
-        return told(lambda: trust.trust(str(folder / "commands")))
+    with mocked(told_files, "TRUSTED", str(folder / "trusted")):
+        return told(lambda: told_files.trust(str(folder / "commands")))
 
 
 def spill_before(folder: Path) -> Debugger:

@@ -14,9 +14,8 @@ from ...core.graph import get_default_graph
 from ...files.disk.replacing import replace_file
 from ...ops.common.op_counts import count_more
 from ..messages import SaverDef
-from ..saved_graphs.meta_graph import complete, meta_graph_of, write_message
+from ..saved_graphs.meta_graph import complete, meta_graph_of, saver_nodes, write_message
 from ..saved_graphs.meta_graph import import_meta_graph as add_meta_graph
-from ..saved_graphs.saver_nodes import saver_nodes
 from ..saved_graphs.scoped import export_scoped_meta_graph
 from ..variables.variable import Variable
 from .checkpoint_state import update_checkpoint_state
