@@ -10,6 +10,7 @@ import pytest
 import autodiff as tf
 from autodiff.debug.analysis.advice import advice_of
 from autodiff.debug.analysis.findings import Finding
+from autodiff.debug.analysis.mistakes.all_mistakes import explained, ranked
 from autodiff.debug.analysis.mistakes.modes import _is_of_a_step
 from autodiff.debug.analysis.mistakes.units import unit_findings
 from cli.language.interpreter import execute
@@ -769,3 +770,24 @@ def test_a_sparse_relu_whose_units_wake_is_no_warning() -> None:
     for values, level in ((sparse, "remark"), (dead, "warning"), (-np.abs(sparse), "warning")):
         found, = unit_findings(op, [values], learns=False)
         assert (found.kind, found.level) == ("dead relu", level)
+
+
+def told(kind: str, severity: int, text: str = "") -> Finding:
+    return Finding(severity, kind, "op", "Op", "", text, "", "", None)
+
+
+@pytest.mark.parametrize("found, kinds", [
+    ([told("learning rate too low", 70), told("global_step not advanced", 63)],
+     ["global_step not advanced", "learning rate too low"]),
+    ([told("learning rate too low", 70), told("optimizer state left", 65)],
+     ["optimizer state left", "learning rate too low"]),
+    ([told("learning rate too low", 70), told("division", 63)], ["learning rate too low", "division"]),
+    ([told("nan", 110, "softmax of a row that is -inf"), told("mask the wrong way round", 73)],
+     ["mask the wrong way round", "nan"]),
+    ([told("nan", 110, "log of 0"), told("mask the wrong way round", 73)], ["nan", "mask the wrong way round"]),
+    ([told("script error", 120, "a variable needed for gradient computation was changed"), told("no gradient", 90)],
+     ["script error"]),
+    ([told("script error", 120, "no such file"), told("no gradient", 90)], ["script error", "no gradient"]),
+])
+def test_what_only_follows_is_told_behind_its_cause(found: list[Finding], kinds: list[str]) -> None:
+    assert [f.kind for f in ranked(explained(found), ())] == kinds

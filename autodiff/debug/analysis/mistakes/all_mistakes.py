@@ -57,6 +57,7 @@ _CAUSES = ("inputs not scaled", "targets not scaled", "targets out of range", "i
 _OMITTED = ("gradients accumulate", "gradients never reset")  # what is proven to lack, of which steps grow
 _PREVENTS = ("clipping not applied", "never bounded")  # these, if it were done
 _UNBOUND = ("nan", "inf", "exploding gradient", "learning rate too high", "steps too large")
+_BEHIND = {"learning rate too low": ("global_step not advanced", "optimizer state left")}  # what each follows from
 _SAME = {"wrong sign": ("uphill", "gradients for updates"),  # the kinds that say it too
          "uphill": ("weight decay", "gradient turned", "gradients for updates", "masked gradients"),
          **dict.fromkeys(("never updated", "zero gradient", "tiny gradient"), (
@@ -137,6 +138,13 @@ def explained(found: Sequence[Finding]) -> list[Finding]:
     if ended := next((f for f in found if f.kind == "script error"), None):  # of a variable: what is said of it is why
         found = [replace(f, severity=ended.severity + 1) if f.kind == "no gradient" and f.op and f"'{f.op}:0'" in
                  ended.text else f for f in found]
+        if "for gradient computation" in ended.text:  # what that backward would have given is nowhere
+            found = [f for f in found if f.kind != "no gradient" or f"'{f.op}:0'" in ended.text]
+    if "mask the wrong way round" in kinds and "softmax" in "".join(f.text for f in found if f.kind == "nan"):
+        found = [replace(f, severity=max(kinds.values()) + 1) if f.kind == "mask the wrong way round" else f
+                 for f in found]  # rows of which it leaves nothing
+    found = [replace(f, severity=min(f.severity, *(kinds[kind] - 1 for kind in _BEHIND[f.kind] if kind in kinds), 1000))
+             if f.kind in _BEHIND else f for f in found]
     if "broadcast" in kinds:  # a loss that falls only as far as that lets it, and then rises again
         found = [replace(f, severity=min(f.severity, kinds["broadcast"] - 1)) if f.kind == "learning rate too high"
                  else f for f in found]
